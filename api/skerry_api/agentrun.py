@@ -1,0 +1,189 @@
+"""AgentRun: one big model-and-tools loop, and everything a person needs to know about it."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from skerry_api.agentprofile import SCRIPT_MAX
+from skerry_api.base import KubeModel, KubeObject, Time, mutable, validations
+from skerry_api.common import Conditions, ConfigMapKeySource, LocalRef, ModelName, Parameters, UserName
+from skerry_api.phases import Acquire, FailureClass, QueueReason, RunPhase, SandboxState, StopReason
+from skerry_api.report import RunnerStatus
+
+__all__ = [
+    "RUNNER_FIELDS", "AgentRun", "AgentRunSpec", "AgentRunStatus", "Failure", "Limits", "ProfileUsed", "Queue", "RunModel", "RunSandbox", "SandboxUse",
+]  # fmt: skip
+
+RUNNER_FIELDS = frozenset({"sandboxId", "runner"})
+"""Keys of status that the runner owns; all others are the operator's."""
+
+
+class RunModel(KubeModel):
+    """A model among those that the profile allows; endpoint and key stay the profile's."""
+
+    name: ModelName | None = Field(
+        default=None, description="One of the profile's models; the profile's own if absent."
+    )
+    parameters: Parameters | None = Field(default=None, description="Laid over the profile's parameters.")
+    script: str | None = Field(
+        default=None,
+        max_length=SCRIPT_MAX,
+        description="Script for the model `scripted`, as YAML; instead of the profile's.",
+    )
+
+
+class RunSandbox(KubeModel):
+    class_ref: LocalRef | None = Field(
+        default=None, description="A SandboxClass that the profile allows; the profile's own if absent."
+    )
+    acquire: Acquire | None = Field(default=None, description="Lazy or Eager; the profile's if absent.")
+
+
+class Limits(KubeModel):
+    """What ends a run early."""
+
+    startup_deadline_seconds: int = Field(
+        default=600,
+        ge=1,
+        le=86_400,
+        description="Longest time from admission to Running, in seconds, anew for each epoch.",
+    )
+    active_deadline_seconds: int = Field(
+        default=3600, ge=1, le=2_592_000, description="Longest time Running, in seconds; then TimedOut."
+    )
+    max_turns: int = Field(
+        default=100, ge=1, le=10_000, description="Most calls of the model; then Succeeded with TurnCapped."
+    )
+
+
+class AgentRunSpec(KubeModel):
+    """Immutable but for the fields that say so."""
+
+    profile_ref: LocalRef = Field(description="The AgentProfile.")
+    prompt: str | None = Field(
+        default=None, min_length=1, max_length=65_536, description="What the agent is asked to do."
+    )
+    prompt_from: ConfigMapKeySource | None = Field(
+        default=None, description="Where the prompt stands instead."
+    )
+    user_id: UserName = Field(
+        default="default", description="For whom it runs; a label, not an authenticated identity."
+    )
+    thread_id: UserName | None = Field(
+        default=None,
+        description="The conversation that it belongs to; without one the run is its own thread.",
+    )
+    model: RunModel | None = Field(default=None, description="Choices within the profile's models.")
+    sandbox: RunSandbox | None = Field(default=None, description="Choices within the profile's sandboxes.")
+    limits: Limits = Field(default=Limits(), description="What ends the run early.")
+    retries: int = Field(
+        default=2, ge=0, le=5, description="How often a run is started again after an infrastructure failure."
+    )
+    cancel: bool = Field(
+        default=False,
+        json_schema_extra=mutable(),
+        description="Ends the run; latched in status, so that taking it back changes nothing. May be changed.",
+    )
+    ttl_seconds_after_finished: int | None = Field(
+        default=None, ge=0, le=31_536_000, json_schema_extra=mutable(),
+        description="Deletes the run this long after its end, in seconds; never if absent. Not for runs declared in Git, which would come back. May be changed.",
+    )  # fmt: skip
+
+    model_config = KubeModel.model_config | {
+        "json_schema_extra": validations(
+            {
+                "rule": "has(self.prompt) != has(self.promptFrom)",
+                "message": "exactly one of prompt and promptFrom is required",
+                "fieldPath": ".prompt",
+            }
+        )
+    }
+
+
+class Failure(KubeModel):
+    class_: FailureClass = Field(alias="class", description="Kind of the fault.")
+    message: str = Field(
+        default="", max_length=4096, description="What happened, in the words of whoever noticed."
+    )
+
+
+class Queue(KubeModel):
+    position: int = Field(ge=1, description="Place in the queue; exact to 10, then in steps.")
+    reason: QueueReason = Field(description="What it waits for.")
+
+
+class ProfileUsed(KubeModel):
+    uid: str = Field(max_length=64, description="UID of the profile that the current epoch was made from.")
+    generation: int = Field(ge=0, description="Its generation.")
+
+
+class SandboxUse(KubeModel):
+    """The run's sandbox, as the operator gives it to the runner."""
+
+    name: str = Field(max_length=253, description="Name of the Sandbox, which is the sandboxId.")
+    state: SandboxState = Field(description="Pending, Ready, Replacing, Released or Lost.")
+    pod_uid: str | None = Field(
+        default=None, alias="podUID", max_length=64, description="UID of the sandbox Pod."
+    )
+    replacements: int = Field(default=0, ge=0, description="How often the Pod was replaced under this run.")
+    endpoint: str | None = Field(default=None, max_length=512, description="URL of sandboxd.")
+    grant: str | None = Field(
+        default=None,
+        max_length=4096,
+        description="Token bound to the runner's key; worth nothing without it.",
+    )
+
+
+class AgentRunStatus(KubeModel):
+    """Two writers, each with its own fields: the runner `sandboxId` and `runner`, the operator all else."""
+
+    observed_generation: int | None = Field(
+        default=None, ge=0, description="Generation that this status was decided on."
+    )
+    phase: RunPhase | None = Field(default=None, description="Summary; the conditions carry the truth.")
+    stop_reason: StopReason | None = Field(default=None, description="Why a run that succeeded stopped.")
+    failure: Failure | None = Field(default=None, description="What ended a run that failed.")
+    conditions: Conditions = Field(default=(), description="Ready, Reconciling, Stalled and Succeeded.")
+    queue: Queue | None = Field(default=None, description="While Queued.")
+    epoch: int | None = Field(
+        default=None, ge=0, description="Number of the current runner Pod; fences the ones before."
+    )
+    attempts: int | None = Field(
+        default=None, ge=0, description="Runner Pods started because of a failure, the first one included."
+    )
+    pod_name: str | None = Field(default=None, max_length=253, description="The current runner Pod.")
+    pod_uid: str | None = Field(default=None, alias="podUID", max_length=64, description="Its UID.")
+    thread_id: str | None = Field(
+        default=None, max_length=128, description="The thread; the run's UID if it named none."
+    )
+    profile: ProfileUsed | None = Field(default=None, description="The profile as used by the current epoch.")
+    start_time: Time | None = Field(default=None, description="When the run was admitted.")
+    epoch_time: Time | None = Field(
+        default=None,
+        description="When the current epoch was admitted; the start-up deadline counts from here.",
+    )
+    running_time: Time | None = Field(default=None, description="When the run was first Running.")
+    completion_time: Time | None = Field(default=None, description="When it ended.")
+    deadline: Time | None = Field(default=None, description="When the deadline now in force ends it.")
+    cancelled: bool | None = Field(default=None, description="Set once spec.cancel was seen.")
+    sandbox: SandboxUse | None = Field(default=None, description="The sandbox, once asked for.")
+    sandbox_id: str | None = Field(
+        default=None, max_length=253, description="The sandbox the runner works in. Written by the runner."
+    )
+    runner: RunnerStatus | None = Field(
+        default=None, description="The runner's report. Written by the runner."
+    )
+
+
+class AgentRun(KubeObject):
+    """One run of an agent, sandboxed."""
+
+    KIND: ClassVar[str] = "AgentRun"
+    PLURAL: ClassVar[str] = "agentruns"
+    SHORT_NAMES: ClassVar[tuple[str, ...]] = ("ar",)
+
+    kind: Literal["AgentRun"] = "AgentRun"
+    spec: AgentRunSpec = Field(description="What to run.")
+    status: AgentRunStatus = Field(default=AgentRunStatus(), description="What became of it.")

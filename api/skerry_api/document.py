@@ -1,0 +1,66 @@
+"""The run document: run and profile resolved into what one epoch's runner needs. No secrets, no files.
+
+The operator writes it as JSON into a Pod annotation, anew for each epoch; the downward API mounts it.
+"""
+
+from __future__ import annotations
+
+from pydantic import ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from skerry_api.agentprofile import ToolName
+from skerry_api.base import KubeModel
+from skerry_api.phases import Acquire
+
+__all__ = [
+    "API_KEY_ENV", "DOCUMENT_MAX", "DOCUMENT_PATH", "DocumentModel", "DocumentRun", "DocumentSandbox", "RunDocument",
+]  # fmt: skip
+
+DOCUMENT_MAX = 192 * 1024
+"""Largest document, in bytes of JSON."""
+DOCUMENT_PATH = "/etc/skerry/run/document.json"
+API_KEY_ENV = "SKERRY_MODEL_API_KEY"
+"""Environment variable of the runner container that holds the model's key."""
+
+
+class _Part(KubeModel):
+    # A runner that does not know a field must not guess: operator and runner are released together.
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+
+
+class DocumentRun(_Part):
+    namespace: str
+    name: str
+    uid: str
+    generation: int
+    epoch: int = Field(ge=1)
+
+
+class DocumentModel(_Part):
+    """`source` says where a bad script was found, as a field path."""
+
+    name: str
+    base_url: str | None = None
+    parameters: dict[str, str] = Field(default_factory=dict)
+    script: str | None = None
+    script_source: str | None = None
+
+
+class DocumentSandbox(_Part):
+    sandbox_id: str
+    class_name: str
+    acquire: Acquire
+    allow_local_bash: bool = False
+
+
+class RunDocument(_Part):
+    run: DocumentRun
+    user_id: str
+    thread_id: str
+    profile: str
+    prompt: str
+    system_prompt: str = ""
+    model: DocumentModel
+    sandbox: DocumentSandbox
+    tools: tuple[ToolName, ...]
+    max_turns: int = Field(ge=1)

@@ -1,0 +1,92 @@
+"""What the runner says of itself: `status.runner`, and the same in short as the Pod's termination message."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from skerry_api.base import KubeModel
+from skerry_api.phases import OutcomeClass, StopReason
+
+__all__ = [
+    "ANSWER_MAX",
+    "TERMINATION_MAX",
+    "Outcome",
+    "Progress",
+    "RunnerStatus",
+    "SandboxRequest",
+    "TerminationReport",
+    "Usage",
+]
+
+ANSWER_MAX = 8192
+"""Longest answer in status, in bytes of UTF-8 (the schema counts characters, so bytes are the tighter bound)."""
+TERMINATION_MAX = 4096
+"""Longest termination message that a kubelet keeps, in bytes."""
+
+
+class SandboxRequest(KubeModel):
+    """The runner asks for its sandbox; the key proves later that it was it."""
+
+    epoch: int = Field(ge=1, description="Epoch that asks.")
+    public_key: str = Field(max_length=128, description="Ed25519 public key, base64url without padding.")
+
+
+class Progress(KubeModel):
+    turn: int = Field(default=0, ge=0, description="Turns so far.")
+    model_calls: int = Field(default=0, ge=0, description="Model calls so far.")
+    tool_calls: int = Field(
+        default=0, ge=0, description="Tool calls so far; 1 is reported before the first is made."
+    )
+
+
+class Usage(KubeModel):
+    """Tokens as the provider counted them."""
+
+    input: int = Field(default=0, ge=0, description="Input tokens.")
+    output: int = Field(default=0, ge=0, description="Output tokens.")
+    total: int = Field(default=0, ge=0, description="All tokens.")
+
+
+class Outcome(KubeModel):
+    """How the runner's epoch ended."""
+
+    class_: OutcomeClass = Field(
+        alias="class", description="Succeeded, Cancelled, Interrupted or the class of the failure."
+    )
+    reason: str = Field(
+        default="", max_length=64, description="CamelCase word that tells more, e.g. ScriptMismatch."
+    )
+    endpoint: str | None = Field(
+        default=None, max_length=2048, description="Model endpoint at fault, without credentials."
+    )
+    message: str = Field(default="", max_length=2048, description="Sentence for people.")
+
+
+class RunnerStatus(KubeModel):
+    """`status.runner`: owned and written by the runner Pod of the current epoch."""
+
+    epoch: int = Field(ge=1, description="Epoch that reports.")
+    pod_uid: str = Field(alias="podUID", max_length=64, description="UID of the Pod that reports.")
+    node: str | None = Field(default=None, max_length=253, description="Node it runs on.")
+    sandbox_request: SandboxRequest | None = Field(
+        default=None, description="Set when the agent first needs a sandbox."
+    )
+    progress: Progress | None = Field(default=None, description="Counters, at most one write in 15 seconds.")
+    usage: Usage | None = Field(default=None, description="Tokens used.")
+    answer: str | None = Field(
+        default=None, max_length=ANSWER_MAX, description="The final answer, cut to 8 KiB."
+    )
+    outcome: Outcome | None = Field(default=None, description="Set once, at the end of the epoch.")
+    stop_reason: StopReason | None = Field(default=None, description="Why a successful run stopped.")
+
+
+class TerminationReport(KubeModel):
+    """Second way home for the outcome, ≤4096 bytes of JSON: read by the operator when no status arrived."""
+
+    run_uid: str = Field(alias="runUID")
+    epoch: int
+    outcome: Outcome
+    stop_reason: StopReason | None = None
+    progress: Progress | None = None
+    usage: Usage | None = None
+    answer: str | None = None
