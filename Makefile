@@ -1,0 +1,62 @@
+# One line each: what a target does stands in the script it calls.
+PY := .venv/bin/python
+PYTEST := $(PY) -m pytest
+STAMP := .venv/.stamp
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup check lint types gen gen-check lock test test-unit test-integration test-e2e test-devcluster images demo demo-down bench clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
+
+$(STAMP): requirements/dev.txt pyproject.toml hack/setup.sh
+	@hack/setup.sh
+
+setup: $(STAMP)  ## make .venv with everything, editable
+
+check: $(STAMP)  ## lint, types, contracts, generated files: before every commit
+	@hack/check.sh
+
+lint: $(STAMP)
+	.venv/bin/ruff format --check -q . && .venv/bin/ruff check -q .
+
+types: $(STAMP)
+	.venv/bin/mypy
+
+gen: $(STAMP)  ## make the generated files anew
+	@hack/gen.sh
+
+gen-check: $(STAMP)
+	@hack/gen.sh --check
+
+lock:  ## resolve the lock files anew from pyproject.toml
+	@hack/lock.sh
+
+test: check test-unit test-devcluster test-integration test-e2e  ## everything, on real clusters it starts itself
+
+test-unit: $(STAMP)  ## pure parts, seconds
+	$(PYTEST) tests/unit -n 2 -q
+
+test-integration: $(STAMP)  ## against a real etcd and API server
+	$(PYTEST) tests/integration -q
+
+test-devcluster: $(STAMP)  ## the embedded cluster itself, up and down
+	$(PYTEST) tests/devcluster -q
+
+test-e2e: $(STAMP)  ## a whole cluster, the chart installed, real Pods
+	$(PYTEST) tests/e2e -q
+
+images: $(STAMP)  ## build the three images
+	@$(PY) -m images
+
+demo: $(STAMP)  ## watch an AgentRun go through a real cluster
+	@$(PY) -m demo up $(if $(CONTEXT),--context $(CONTEXT))
+
+demo-down: $(STAMP)  ## take the demo's cluster away
+	@$(PY) -m demo down
+
+bench: $(STAMP)  ## measure; results go to docs/benchmarks.md
+	@$(PY) -m benchmarks
+
+clean:  ## forget the virtualenv and tool caches of this checkout
+	rm -rf .venv .cache build dist
