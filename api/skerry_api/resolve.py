@@ -1,0 +1,210 @@
+"""Run and profile become one run document: the rules of who may choose what, in one pure place.
+
+Used by the operator for every epoch and by `skerry run` on a laptop. Fetching texts and finding the profile are
+the caller's: `texts_needed` says which ConfigMap keys to bring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from skerry_api.agentprofile import AgentProfile, ToolName
+from skerry_api.agentrun import AgentRun
+from skerry_api.common import ConfigMapKeyRef
+from skerry_api.document import DOCUMENT_MAX, DocumentModel, DocumentRun, DocumentSandbox, RunDocument
+from skerry_api.names import sandbox_id
+from skerry_api.problems import Problem
+
+__all__ = [
+    "SCRIPTED", "TextNeed", "Texts", "class_of", "document_json", "oversize", "resolve", "texts_needed", "thread_of",
+]  # fmt: skip
+
+SCRIPTED = "scripted"
+"""Name of the embedded model that plays a script."""
+
+Texts = Mapping[tuple[str, str], str]
+"""Texts of ConfigMaps, by (name, key)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextNeed:
+    """A text to bring from a ConfigMap of the run's namespace; `path` is the field that asks for it."""
+
+    path: str
+    ref: ConfigMapKeyRef
+
+    @property
+    def at(self) -> tuple[str, str]:
+        return (self.ref.name, self.ref.key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Script:
+    text: str | None
+    source: str
+
+
+def thread_of(run: AgentRun) -> str:
+    """The run's thread: the one named, else its own UID."""
+    return run.spec.thread_id or run.metadata.uid
+
+
+def class_of(run: AgentRun, profile: AgentProfile) -> str:
+    """Name of the SandboxClass that the run asks for, allowed or not."""
+    chosen = run.spec.sandbox.class_ref if run.spec.sandbox else None
+    return (chosen or profile.spec.sandbox.class_ref).name
+
+
+def _model_of(run: AgentRun, profile: AgentProfile) -> str:
+    return (run.spec.model.name if run.spec.model else None) or profile.spec.model.name
+
+
+def texts_needed(run: AgentRun, profile: AgentProfile) -> tuple[TextNeed, ...]:
+    """The ConfigMap keys that `resolve` will read, in the order of the document."""
+    needs = []
+    if run.spec.prompt is None and run.spec.prompt_from is not None:
+        needs.append(TextNeed("spec.promptFrom.configMapKeyRef", run.spec.prompt_from.config_map_key_ref))
+    own_script = run.spec.model.script if run.spec.model else None
+    script_ref = profile.spec.model.script_ref
+    if script_ref is not None and own_script is None and _model_of(run, profile) == SCRIPTED:
+        path = f"AgentProfile {profile.metadata.name}: spec.model.scriptRef.configMapKeyRef"
+        needs.append(TextNeed(path, script_ref.config_map_key_ref))
+    return tuple(needs)
+
+
+def _script_of(run: AgentRun, profile: AgentProfile, texts: Texts) -> _Script:
+    """The script to play, and where a fault in it is to be looked for."""
+    if run.spec.model is not None and run.spec.model.script is not None:
+        return _Script(run.spec.model.script, "spec.model.script")
+    where = f"AgentProfile {profile.metadata.name}: spec.model"
+    if (ref := profile.spec.model.script_ref) is not None:
+        at = ref.config_map_key_ref
+        return _Script(texts.get((at.name, at.key)), f"{where}.scriptRef (ConfigMap {at.name}, key {at.key})")
+    return _Script(profile.spec.model.script, f"{where}.script")
+
+
+def _not_allowed(path: str, name: str, allowed: tuple[str, ...], rule: str) -> list[Problem]:
+    if name in allowed:
+        return []
+    return [Problem(path, f"{name!r} is not allowed by {rule}; allowed: {', '.join(dict.fromkeys(allowed))}")]
+
+
+def _choices(run: AgentRun, profile: AgentProfile) -> list[Problem]:
+    limits, rule = profile.spec, f"AgentProfile {profile.metadata.name}"
+    models = (limits.model.name, *limits.allowed_models)
+    classes = (limits.sandbox.class_ref.name, *limits.allowed_classes)
+    return [
+        *_not_allowed("spec.model.name", _model_of(run, profile), models, rule),
+        *_not_allowed("spec.sandbox.classRef.name", class_of(run, profile), classes, rule),
+    ]
+
+
+def _script_problems(run: AgentRun, profile: AgentProfile, texts: Texts) -> list[Problem]:
+    path, model = "spec.model.script", _model_of(run, profile)
+    if model != SCRIPTED:
+        given = run.spec.model is not None and run.spec.model.script is not None
+        return [Problem(path, f"only the model `{SCRIPTED}` plays a script, not {model!r}")] if given else []
+    if _script_of(run, profile, texts).text is not None:
+        return []
+    where = f"here, or script or scriptRef in AgentProfile {profile.metadata.name}"
+    return [Problem(path, f"the model `{SCRIPTED}` needs a script: {where}")]
+
+
+def _problems(run: AgentRun, profile: AgentProfile, texts: Texts) -> list[Problem]:
+    found = _choices(run, profile)
+    missing = [need for need in texts_needed(run, profile) if need.at not in texts]
+    found += [Problem(n.path, f"there is no ConfigMap {n.ref.name} with key {n.ref.key}") for n in missing]
+    if not any(need.path.startswith("AgentProfile") for need in missing):
+        found += _script_problems(run, profile, texts)
+    if run.spec.prompt is None and run.spec.prompt_from is None:
+        found.append(Problem("spec.prompt", "exactly one of prompt and promptFrom is required"))
+    elif not _prompt(run, texts).strip() and not any(need.path.startswith("spec.") for need in missing):
+        found.append(Problem(_prompt_path(run), "the prompt is empty"))
+    return found
+
+
+def _prompt_path(run: AgentRun) -> str:
+    return "spec.prompt" if run.spec.prompt is not None else "spec.promptFrom.configMapKeyRef"
+
+
+def _prompt(run: AgentRun, texts: Texts) -> str:
+    if run.spec.prompt is not None or run.spec.prompt_from is None:
+        return run.spec.prompt or ""
+    ref = run.spec.prompt_from.config_map_key_ref
+    return texts.get((ref.name, ref.key), "")
+
+
+def _model(run: AgentRun, profile: AgentProfile, texts: Texts) -> DocumentModel:
+    own, name = profile.spec.model, _model_of(run, profile)
+    chosen = run.spec.model.parameters if run.spec.model else None
+    script = _script_of(run, profile, texts) if name == SCRIPTED else None
+    return DocumentModel(
+        name=name,
+        base_url=own.base_url,
+        parameters={**(own.parameters or {}), **(chosen or {})},
+        script=script.text if script else None,
+        script_source=script.source if script else None,
+    )
+
+
+def resolve(
+    run: AgentRun, profile: AgentProfile, texts: Texts, *, epoch: int
+) -> RunDocument | tuple[Problem, ...]:
+    """The document of this epoch, or everything that keeps the run from having one.
+
+    Run and profile are of one namespace, and the run has its UID. `texts` holds what `texts_needed` named; a
+    missing one is a problem here, so a caller that can wait looks first. Never raises.
+    """
+    problems = _problems(run, profile, texts)
+    if problems:
+        return tuple(problems)
+    spec, meta, thread = run.spec, run.metadata, thread_of(run)
+    enabled = profile.spec.tools.enabled
+    acquire = spec.sandbox.acquire if spec.sandbox else None
+    document = RunDocument(
+        run=DocumentRun(
+            namespace=meta.namespace, name=meta.name, uid=meta.uid, generation=meta.generation, epoch=epoch
+        ),
+        user_id=spec.user_id,
+        thread_id=thread,
+        profile=profile.metadata.name,
+        prompt=_prompt(run, texts),
+        system_prompt=profile.spec.system_prompt,
+        model=_model(run, profile, texts),
+        sandbox=DocumentSandbox(
+            sandbox_id=sandbox_id(meta.namespace, spec.user_id, thread),
+            class_name=class_of(run, profile),
+            acquire=acquire or profile.spec.sandbox.acquire,
+            allow_local_bash=profile.spec.sandbox.allow_local_bash,
+        ),
+        # In the order of the catalogue, so that the same set of tools is the same request.
+        tools=tuple(tool for tool in ToolName if enabled is None or tool in enabled),
+        max_turns=spec.limits.max_turns,
+    )
+    too_large = oversize(document, run, profile)
+    return (too_large,) if too_large else document
+
+
+def document_json(document: RunDocument) -> str:
+    """The document as it is carried and measured."""
+    return document.model_dump_json(by_alias=True, exclude_none=True)
+
+
+def oversize(document: RunDocument, run: AgentRun, profile: AgentProfile) -> Problem | None:
+    """Whether the document is over its limit, naming the field that weighs most."""
+    size = len(document_json(document).encode())
+    if size <= DOCUMENT_MAX:
+        return None
+    source = document.model.script_source or "spec.model.script"
+    parts = {
+        source: document.model.script or "",
+        _prompt_path(run): document.prompt,
+        f"AgentProfile {profile.metadata.name}: spec.systemPrompt": document.system_prompt,
+    }
+    path, text = max(parts.items(), key=lambda part: len(part[1].encode()))
+    return Problem(
+        path,
+        f"the run document is {size} bytes, over the limit of {DOCUMENT_MAX}; its largest part is this text "
+        f"of {len(text.encode())} bytes",
+    )

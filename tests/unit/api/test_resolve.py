@@ -1,0 +1,174 @@
+"""Who may choose what: run and profile in, document or field paths out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from skerry_api.agentprofile import AgentProfile, ToolName
+from skerry_api.agentrun import AgentRun
+from skerry_api.document import DOCUMENT_MAX, RunDocument
+from skerry_api.names import sandbox_id
+from skerry_api.phases import Acquire
+from skerry_api.problems import Problem
+from skerry_api.resolve import document_json, resolve, texts_needed, thread_of
+
+SCRIPT = "steps: []"
+
+
+def run(**spec: Any) -> AgentRun:
+    return AgentRun.read(
+        {
+            "apiVersion": "skerry.dev/v1alpha1",
+            "kind": "AgentRun",
+            "metadata": {"name": "r", "namespace": "ns", "uid": "u-1", "generation": 3},
+            "spec": {"profileRef": {"name": "p"}} | ({} if "promptFrom" in spec else {"prompt": "hi"}) | spec,
+        }
+    )
+
+
+def profile(model: dict[str, Any] | None = None, **spec: Any) -> AgentProfile:
+    return AgentProfile.read(
+        {
+            "apiVersion": "skerry.dev/v1alpha1",
+            "kind": "AgentProfile",
+            "metadata": {"name": "p", "namespace": "ns"},
+            "spec": {"model": model or {"name": "scripted", "script": SCRIPT}, **spec},
+        }
+    )
+
+
+def document(
+    run_: AgentRun, profile_: AgentProfile, texts: dict[tuple[str, str], str] | None = None
+) -> RunDocument:
+    made = resolve(run_, profile_, texts or {}, epoch=2)
+    assert isinstance(made, RunDocument), made
+    return made
+
+
+def problems(
+    run_: AgentRun, profile_: AgentProfile, texts: dict[tuple[str, str], str] | None = None
+) -> tuple[Problem, ...]:
+    made = resolve(run_, profile_, texts or {}, epoch=1)
+    assert isinstance(made, tuple), made
+    return made
+
+
+def test_the_plain_run_takes_all_from_its_profile() -> None:
+    made = document(run(), profile(systemPrompt="Be brief."))
+    assert (made.run.uid, made.run.epoch, made.run.generation) == ("u-1", 2, 3)
+    assert (made.thread_id, made.user_id, made.profile) == ("u-1", "default", "p")
+    assert (made.prompt, made.system_prompt, made.max_turns) == ("hi", "Be brief.", 100)
+    assert (made.model.script, made.model.script_source) == (SCRIPT, "AgentProfile p: spec.model.script")
+    assert made.sandbox.sandbox_id == sandbox_id("ns", "default", "u-1")
+    assert (made.sandbox.class_name, made.sandbox.acquire) == ("default", Acquire.LAZY)
+    assert made.tools == tuple(ToolName)
+
+
+def test_what_the_run_may_choose_wins_over_the_profile() -> None:
+    chosen = run(
+        threadId="t", userId="ann", limits={"maxTurns": 7},
+        model={"name": "openai:b", "parameters": {"temperature": "0.9"}},
+        sandbox={"classRef": {"name": "big"}, "acquire": "Eager"},
+    )  # fmt: skip
+    rules = profile(
+        {"name": "openai:a", "baseUrl": "http://m", "parameters": {"temperature": "0", "seed": "1"}},
+        allowedModels=["openai:b"], allowedClasses=["big"], tools={"enabled": ["write_file", "bash"]},
+    )  # fmt: skip
+    made = document(chosen, rules)
+    assert (made.model.name, made.model.base_url) == ("openai:b", "http://m")
+    assert made.model.parameters == {"temperature": "0.9", "seed": "1"}
+    assert (made.sandbox.class_name, made.sandbox.acquire) == ("big", Acquire.EAGER)
+    assert (made.thread_id, made.max_turns) == ("t", 7)
+    assert made.tools == (ToolName.BASH, ToolName.WRITE_FILE)
+    assert made.model.script is None
+
+
+def test_no_tools_enabled_is_none_and_not_all() -> None:
+    assert document(run(), profile(tools={"enabled": []})).tools == ()
+
+
+def test_texts_come_from_config_maps_and_say_so() -> None:
+    asked = run(promptFrom={"configMapKeyRef": {"name": "c", "key": "ask"}})
+    rules = profile({"name": "scripted", "scriptRef": {"configMapKeyRef": {"name": "c", "key": "play.yaml"}}})
+    needs = texts_needed(asked, rules)
+    assert [need.at for need in needs] == [("c", "ask"), ("c", "play.yaml")]
+    made = document(asked, rules, {("c", "ask"): "do it", ("c", "play.yaml"): SCRIPT})
+    assert (made.prompt, made.model.script) == ("do it", SCRIPT)
+    assert made.model.script_source == "AgentProfile p: spec.model.scriptRef (ConfigMap c, key play.yaml)"
+    assert [problem.path for problem in problems(asked, rules)] == [need.path for need in needs]
+
+
+def test_a_run_with_its_own_script_needs_no_script_of_the_profile() -> None:
+    rules = profile({"name": "scripted", "scriptRef": {"configMapKeyRef": {"name": "c", "key": "k"}}})
+    own = run(model={"script": "steps: [] # mine"})
+    assert texts_needed(own, rules) == ()
+    made = document(own, rules)
+    assert (made.model.script, made.model.script_source) == ("steps: [] # mine", "spec.model.script")
+
+
+@pytest.mark.parametrize(
+    ("spec", "model", "path", "words"),
+    [
+        ({"model": {"name": "openai:x"}}, None, "spec.model.name", "allowed: scripted"),
+        ({"sandbox": {"classRef": {"name": "gpu"}}}, None, "spec.sandbox.classRef.name", "allowed: default"),
+        ({}, {"name": "scripted"}, "spec.model.script", "needs a script"),
+        ({"model": {"script": SCRIPT}}, {"name": "openai:x"}, "spec.model.script", "only the model"),
+        ({"prompt": " \n"}, None, "spec.prompt", "empty"),
+        ({"prompt": None}, None, "spec.prompt", "exactly one"),
+    ],
+)  # fmt: skip
+def test_bad_choices_name_their_field(
+    spec: dict[str, Any], model: dict[str, Any] | None, path: str, words: str
+) -> None:
+    found = problems(run(**spec), profile(model))
+    assert [problem.path for problem in found] == [path]
+    assert words in found[0].message
+
+
+def test_all_problems_come_at_once() -> None:
+    bad = run(prompt=" ", model={"name": "x"}, sandbox={"classRef": {"name": "gpu"}})
+    assert [problem.path for problem in problems(bad, profile())] == [
+        "spec.model.name",
+        "spec.sandbox.classRef.name",
+        "spec.prompt",
+    ]
+
+
+def test_an_empty_text_is_no_prompt() -> None:
+    asked = run(promptFrom={"configMapKeyRef": {"name": "c", "key": "ask"}})
+    found = problems(asked, profile(), {("c", "ask"): ""})
+    assert [str(problem) for problem in found] == ["spec.promptFrom.configMapKeyRef: the prompt is empty"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "script", "system", "path"),
+    [
+        (60_000, 131_000, 6_000, "spec.model.script"),
+        (65_500, 65_500, 65_536, "AgentProfile p: spec.systemPrompt"),
+    ],
+)
+def test_a_document_over_its_limit_names_its_largest_part(
+    prompt: int, script: int, system: int, path: str
+) -> None:
+    big = run(prompt="p" * prompt, model={"script": "s" * script})
+    (found,) = problems(big, profile(systemPrompt="y" * system))
+    assert found.path == path
+    assert str(DOCUMENT_MAX) in found.message
+
+
+def test_size_is_counted_in_bytes() -> None:
+    wide = run(model={"script": "→" * 65_600})
+    (found,) = problems(wide, profile())
+    assert found.path == "spec.model.script"
+    assert "196800 bytes" in found.message
+
+
+def test_the_document_survives_its_carriage() -> None:
+    made = document(run(prompt='→ "quoted"\n'), profile())
+    assert RunDocument.model_validate_json(document_json(made)) == made
+
+
+def test_thread_of_a_run_is_its_own_uid_without_a_name() -> None:
+    assert (thread_of(run()), thread_of(run(threadId="t"))) == ("u-1", "t")
