@@ -1,0 +1,146 @@
+"""What the runner's core needs from outside: reporter, sandboxes, journal, clock. Implemented twice, in a cluster and locally.
+
+Imports neither LangChain nor a Kubernetes client, so that every edge can name these types cheaply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from skerry_api.report import Outcome, Progress, Usage
+
+if TYPE_CHECKING:
+    from skerry_api.phases import StopReason
+    from skerry_runner.events import Event
+    from skerry_runner.sandbox.types import Sandbox
+
+__all__ = [
+    "CancelReason", "Cancellation", "Clock", "JournalPort", "NewId", "Ports", "Reporter", "RunResult", "SandboxProvider",
+]  # fmt: skip
+
+Clock = Callable[[], datetime]
+"""Now, as an aware datetime in UTC."""
+NewId = Callable[[], str]
+"""A fresh identifier, never the same twice."""
+
+
+class CancelReason(StrEnum):
+    """Why a run is told to stop from outside."""
+
+    CANCELLED = "Cancelled"
+    """Somebody set spec.cancel, or pressed Ctrl-C on a laptop: the end of the run."""
+    INTERRUPTED = "Interrupted"
+    """SIGTERM in a cluster: the end of this process alone."""
+    FENCED = "Fenced"
+    """Another epoch or Pod has taken over: the result is Interrupted and must not be reported."""
+
+
+class Cancellation:
+    """An event with a reason; the first request wins, later ones change nothing."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+        self._reason: CancelReason | None = None
+
+    @property
+    def reason(self) -> CancelReason | None:
+        """Why, once requested."""
+        return self._reason
+
+    def request(self, reason: CancelReason) -> None:
+        """Ask the run to stop. Call it from the event loop's thread (a loop's signal handler is fine)."""
+        if self._reason is None:
+            self._reason = reason
+            self._event.set()
+
+    async def wait(self) -> CancelReason:
+        """Return the reason once somebody asked."""
+        await self._event.wait()
+        assert self._reason is not None  # noqa: S101 - request() sets both
+        return self._reason
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """How one epoch ended. `answer` is already cut to ANSWER_MAX bytes; `sandbox_id` only if one was acquired."""
+
+    outcome: Outcome
+    stop_reason: StopReason | None = None
+    answer: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    progress: Progress = field(default_factory=Progress)
+    sandbox_id: str | None = None
+
+
+class Reporter(Protocol):
+    """Tells the world how the run goes. Retries on its own; raises only asyncio.CancelledError."""
+
+    async def started(self) -> None:
+        """The run begins."""
+        ...
+
+    def progress(self, progress: Progress, usage: Usage) -> None:
+        """Newest counters. Never blocks: the reporter decides when to write, latest wins."""
+        ...
+
+    async def first_tool_call(self, progress: Progress, usage: Usage) -> None:
+        """Report the first tool call of the epoch; returns once the report was accepted, and not before."""
+        ...
+
+    async def sandbox_acquired(self, sandbox_id: str) -> None:
+        """The run works in this sandbox from now on (`status.sandboxId`)."""
+        ...
+
+    async def ended(self, result: RunResult) -> None:
+        """The terminal report; the last call."""
+        ...
+
+
+class SandboxProvider(Protocol):
+    """Where a sandbox comes from. In a cluster, `acquire` publishes the sandboxRequest and waits for Ready."""
+
+    @property
+    def current(self) -> Sandbox | None:
+        """The sandbox held now."""
+        ...
+
+    async def acquire(self) -> Sandbox:
+        """Get the thread's sandbox; the same one while it is held.
+
+        Raises:
+            SandboxError: none could be had; SandboxLost means that none will be.
+        """
+        ...
+
+    async def release(self) -> None:
+        """Let go of it. Idempotent; whether it is kept or destroyed is not decided here."""
+        ...
+
+
+class JournalPort(Protocol):
+    """The append-only record of what happened."""
+
+    def emit(self, event: Event, *, agent: str = "lead") -> None:
+        """Append one event. Never blocks, never raises for a sink's sake."""
+        ...
+
+    async def flush(self) -> None:
+        """Return when all that was emitted is written and synced, as far as the sinks can."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The edges of one run."""
+
+    reporter: Reporter
+    sandboxes: SandboxProvider
+    journal: JournalPort
+    cancellation: Cancellation
+    clock: Clock
+    new_id: NewId
