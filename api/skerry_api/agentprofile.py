@@ -13,6 +13,7 @@ from skerry_api.common import (
     ConfigMapKeySource,
     LocalRef,
     ModelName,
+    ObjectName,
     Parameters,
     Resources,
     SecretKeyRef,
@@ -61,15 +62,7 @@ class ProfileModel(KubeModel):
         default=None, description="ConfigMap that holds the script."
     )
 
-    model_config = KubeModel.model_config | {
-        "json_schema_extra": validations(
-            {
-                "rule": "!(has(self.script) && has(self.scriptRef))",
-                "message": "script and scriptRef exclude each other",
-                "fieldPath": ".scriptRef",
-            }
-        )
-    }
+    model_config = KubeModel.model_config | {"json_schema_extra": validations("one-script")}
 
 
 class ProfileSandbox(KubeModel):
@@ -135,7 +128,7 @@ class AgentProfileSpec(KubeModel):
         json_schema_extra={"x-kubernetes-list-type": "set"},
         description="Further models that a run may name.",
     )
-    allowed_classes: tuple[str, ...] = Field(
+    allowed_classes: tuple[ObjectName, ...] = Field(
         default=(),
         max_length=64,
         json_schema_extra={"x-kubernetes-list-type": "set"},

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from skerry_api.agentprofile import SCRIPT_MAX
-from skerry_api.base import KubeModel, KubeObject, Time, mutable, validations
+from skerry_api.base import KubeModel, KubeObject, Time, immutable, mutable, validations
 from skerry_api.common import Conditions, ConfigMapKeySource, LocalRef, ModelName, Parameters, UserName
 from skerry_api.phases import Acquire, FailureClass, QueueReason, RunPhase, SandboxState, StopReason
 from skerry_api.report import RunnerStatus
@@ -91,15 +91,7 @@ class AgentRunSpec(KubeModel):
         description="Deletes the run this long after its end, in seconds; never if absent. Not for runs declared in Git, which would come back. May be changed.",
     )  # fmt: skip
 
-    model_config = KubeModel.model_config | {
-        "json_schema_extra": validations(
-            {
-                "rule": "has(self.prompt) != has(self.promptFrom)",
-                "message": "exactly one of prompt and promptFrom is required",
-                "fieldPath": ".prompt",
-            }
-        )
-    }
+    model_config = KubeModel.model_config | {"json_schema_extra": immutable("fields", "one-prompt")}
 
 
 class Failure(KubeModel):
@@ -187,3 +179,7 @@ class AgentRun(KubeObject):
     kind: Literal["AgentRun"] = "AgentRun"
     spec: AgentRunSpec = Field(description="What to run.")
     status: AgentRunStatus = Field(default=AgentRunStatus(), description="What became of it.")
+
+    model_config = KubeModel.model_config | {
+        "json_schema_extra": validations("run-name-length", "run-name-label", "terminal-phase")
+    }

@@ -14,6 +14,9 @@ from pydantic.alias_generators import to_camel
 __all__ = [
     "API_VERSION",
     "GROUP",
+    "IMMUTABLE",
+    "MUTABLE",
+    "RULES_KEY",
     "VERSION",
     "KubeModel",
     "KubeObject",
@@ -21,6 +24,7 @@ __all__ = [
     "OwnerReference",
     "Time",
     "format_time",
+    "immutable",
     "list_map",
     "mutable",
     "validations",
@@ -39,14 +43,24 @@ def format_time(moment: datetime) -> str:
 Time = Annotated[AwareDatetime, PlainSerializer(format_time, return_type=str, when_used="json")]
 
 
+MUTABLE = "x-skerry-mutable"
+IMMUTABLE = "x-skerry-immutable"
+RULES_KEY = "x-kubernetes-validations"
+
+
 def mutable(**extra: Any) -> dict[str, Any]:
     """Schema marker: this field of an otherwise immutable spec may be changed after creation."""
-    return {"x-skerry-mutable": True, **extra}
+    return {MUTABLE: True, **extra}
 
 
-def validations(*rules: dict[str, str]) -> dict[str, Any]:
-    """Schema marker carrying CEL rules as the API server takes them."""
-    return {"x-kubernetes-validations": list(rules)}
+def immutable(what: Literal["fields", "whole"], *rules: str) -> dict[str, Any]:
+    """Schema marker of a spec: each field without `mutable()`, or all of it, stays as created; plus rules."""
+    return {IMMUTABLE: what, **(validations(*rules) if rules else {})}
+
+
+def validations(*rules: str) -> dict[str, Any]:
+    """Schema marker naming cross-field rules, which stand in `skerry_api.rules`."""
+    return {RULES_KEY: list(rules)}
 
 
 def list_map(*keys: str) -> dict[str, Any]:

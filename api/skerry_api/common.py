@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from skerry_api.base import KubeModel, Time, list_map
+from skerry_api.base import KubeModel, Time, list_map, validations
 
 __all__ = [
     "Cidr",
@@ -38,7 +38,11 @@ UserName = Annotated[
 ModelName = Annotated[
     str, StringConstraints(min_length=1, max_length=253, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$")
 ]
-Cidr = Annotated[str, StringConstraints(min_length=3, max_length=64, pattern=r"^[0-9a-fA-F.:]+/[0-9]{1,3}$")]
+Cidr = Annotated[
+    str,
+    StringConstraints(min_length=3, max_length=64, pattern=r"^[0-9a-fA-F.:]+/[0-9]{1,3}$"),
+    Field(json_schema_extra=validations("cidr")),
+]
 Quantity = Annotated[
     str,
     StringConstraints(
@@ -97,6 +101,8 @@ class Resources(KubeModel):
         default=None, description="What the container may not exceed, e.g. memory: 512Mi."
     )
 
+    model_config = KubeModel.model_config | {"json_schema_extra": validations("requests-fit")}
+
 
 class Toleration(KubeModel):
     """A toleration as in a Pod's spec."""
@@ -114,6 +120,10 @@ class Toleration(KubeModel):
     toleration_seconds: int | None = Field(
         default=None, ge=0, le=31_536_000, description="How long NoExecute is tolerated, in seconds."
     )
+
+    model_config = KubeModel.model_config | {
+        "json_schema_extra": validations("toleration-value", "toleration-key", "toleration-seconds")
+    }
 
 
 class Condition(KubeModel):

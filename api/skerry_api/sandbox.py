@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from skerry_api.base import KubeModel, KubeObject, Time
+from skerry_api.base import KubeModel, KubeObject, Time, immutable, validations
 from skerry_api.common import Conditions, LocalRef, UserName
 from skerry_api.phases import SandboxPhase
 
@@ -27,6 +27,8 @@ class SandboxSpec(KubeModel):
     max_lifetime_seconds: int | None = Field(
         default=None, ge=60, le=31_536_000, description="Overrides the class's maxLifetimeSeconds."
     )
+
+    model_config = KubeModel.model_config | {"json_schema_extra": immutable("whole")}
 
 
 class Holder(KubeModel):
@@ -67,3 +69,7 @@ class Sandbox(KubeObject):
     kind: Literal["Sandbox"] = "Sandbox"
     spec: SandboxSpec = Field(description="Which thread, which class.")
     status: SandboxStatus = Field(default=SandboxStatus(), description="Written by the operator.")
+
+    model_config = KubeModel.model_config | {
+        "json_schema_extra": validations("sandbox-name-length", "sandbox-name-label")
+    }

@@ -1,0 +1,191 @@
+"""The cross-field rules of the API: each as CEL for the API server and as a Python predicate for offline checks.
+
+One table, so that the two can't drift apart unseen; an integration test runs both over the same objects.
+Predicates see plain JSON values that fit the schema, with defaults filled in.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+from skerry_api.phases import TERMINAL
+
+__all__ = ["RULES", "Rule", "immutable_field", "immutable_whole", "key_length", "quantity"]
+
+Reason = Literal["FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`holds(value, old)`: value is what the rule stands on, old its former self for transition rules."""
+
+    cel: str
+    message: str
+    holds: Callable[[Any, Any], bool]
+    field_path: str | None = None
+    """Path below the rule's place that the server's answer names, as `.a.b`."""
+    reason: Reason = "FieldValueInvalid"
+
+    @property
+    def transition(self) -> bool:
+        """Whether it compares with the object as it was, and so is skipped at creation."""
+        return "oldSelf" in self.cel
+
+    def wire(self) -> dict[str, str]:
+        """The entry of `x-kubernetes-validations`."""
+        entry = {"rule": self.cel, "message": self.message}
+        if self.field_path:
+            entry["fieldPath"] = self.field_path
+        if self.reason != "FieldValueInvalid":
+            entry["reason"] = self.reason
+        return entry
+
+
+_SCALES = {"": 0, "k": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
+
+
+def quantity(text: str) -> Decimal:
+    """Value of a Kubernetes quantity as our schema admits it, e.g. `100m` is 0.1, `1Ki` is 1024."""
+    if text.endswith("i"):
+        return Decimal(text[:-2]) * Decimal(1024) ** _SCALES[text[-2]]
+    if text.endswith("m"):
+        return Decimal(text[:-1]) / 1000
+    if text[-1] in _SCALES:
+        return Decimal(text[:-1]) * Decimal(1000) ** _SCALES[text[-1]]
+    return Decimal(text)
+
+
+def _is_cidr(text: str) -> bool:
+    try:
+        network = ipaddress.ip_interface(text)
+    except ValueError:
+        return False
+    return not (network.version == 6 and network.ip.ipv4_mapped)
+
+
+def _requests_fit(resources: dict[str, Any]) -> bool:
+    limits = resources.get("limits", {})
+    return all(
+        quantity(amount) <= quantity(limits[name])
+        for name, amount in resources.get("requests", {}).items()
+        if name in limits
+    )
+
+
+def _terminal_stays(run: dict[str, Any], old: dict[str, Any]) -> bool:
+    before = old.get("status", {}).get("phase")
+    return before not in TERMINAL or run.get("status", {}).get("phase") == before
+
+
+def _label_name(kind: str, limit: int) -> dict[str, Rule]:
+    """Names that end up in label values and host names: short, and without dots."""
+    return {
+        f"{kind}-name-length": Rule(
+            f"self.metadata.name.size() <= {limit}",
+            f"must have at most {limit} characters",
+            lambda o, _: len(o["metadata"]["name"]) <= limit,
+            ".metadata.name",
+        ),
+        f"{kind}-name-label": Rule(
+            "!self.metadata.name.contains('.')",
+            "must be a DNS label: lower-case letters, digits and '-', no dots",
+            lambda o, _: "." not in o["metadata"]["name"],
+            ".metadata.name",
+        ),
+    }
+
+
+_ENDS = ", ".join(f"'{phase}'" for phase in sorted(TERMINAL))
+
+RULES: dict[str, Rule] = {
+    **_label_name("run", 52),
+    **_label_name("sandbox", 63),
+    # At the root: a rule on status is skipped when status is removed as a whole.
+    "terminal-phase": Rule(
+        "!has(oldSelf.status) || !has(oldSelf.status.phase)"
+        f" || !(oldSelf.status.phase in [{_ENDS}])"
+        " || (has(self.status) && has(self.status.phase) && self.status.phase == oldSelf.status.phase)",
+        "a terminal phase can't be left",
+        _terminal_stays,
+        ".status.phase",
+        "FieldValueForbidden",
+    ),
+    "one-prompt": Rule(
+        "has(self.prompt) != has(self.promptFrom)",
+        "exactly one of prompt and promptFrom is required",
+        lambda s, _: ("prompt" in s) != ("promptFrom" in s),
+        ".prompt",
+    ),
+    "one-script": Rule(
+        "!(has(self.script) && has(self.scriptRef))",
+        "script and scriptRef exclude each other",
+        lambda s, _: not ("script" in s and "scriptRef" in s),
+        ".scriptRef",
+    ),
+    "cidr": Rule(
+        "isCIDR(self)", "must be a CIDR, e.g. 192.0.2.0/24 or 2001:db8::/64", lambda s, _: _is_cidr(s)
+    ),
+    "requests-fit": Rule(
+        "!has(self.requests) || !has(self.limits) || self.requests.all(name, !(name in self.limits)"
+        " || quantity(self.requests[name]).compareTo(quantity(self.limits[name])) <= 0)",
+        "a request must not exceed the limit of the same resource",
+        lambda s, _: _requests_fit(s),
+        ".requests",
+    ),
+    "toleration-value": Rule(
+        "!has(self.operator) || self.operator != 'Exists' || !has(self.value) || self.value == ''",
+        "must be empty when operator is Exists",
+        lambda s, _: s.get("operator") != "Exists" or not s.get("value"),
+        ".value",
+    ),
+    "toleration-key": Rule(
+        "(has(self.key) && self.key != '') || (has(self.operator) && self.operator == 'Exists')",
+        "operator must be Exists when key is empty",
+        lambda s, _: bool(s.get("key")) or s.get("operator") == "Exists",
+        ".operator",
+    ),
+    "toleration-seconds": Rule(
+        "!has(self.tolerationSeconds) || (has(self.effect) && self.effect == 'NoExecute')",
+        "effect must be NoExecute when tolerationSeconds is set",
+        lambda s, _: "tolerationSeconds" not in s or s.get("effect") == "NoExecute",
+        ".effect",
+    ),
+}
+"""By the names that models give to `validations()`."""
+
+_ABSENT = object()
+
+
+def immutable_field(name: str, *, required: bool) -> Rule:
+    """A rule on the spec that keeps one of its fields as it was made: no change, no removal, no addition."""
+    same = f"self.{name} == oldSelf.{name}"
+    return Rule(
+        same if required else f"has(self.{name}) == has(oldSelf.{name}) && (!has(self.{name}) || {same})",
+        f"{name} can't be changed after creation",
+        lambda s, old: s.get(name, _ABSENT) == old.get(name, _ABSENT),
+        f".{name}",
+        "FieldValueForbidden",
+    )
+
+
+def immutable_whole() -> Rule:
+    """A rule that keeps all of what it stands on as it was made."""
+    return Rule(
+        "self == oldSelf",
+        "can't be changed after creation",
+        lambda s, old: bool(s == old),
+        reason="FieldValueForbidden",
+    )
+
+
+def key_length(limit: int) -> Rule:
+    """A rule on a map: structural schemas can't bound the length of keys."""
+    return Rule(
+        f"self.all(key, key.size() <= {limit})",
+        f"keys must have at most {limit} characters",
+        lambda s, _: all(len(key) <= limit for key in s),
+    )

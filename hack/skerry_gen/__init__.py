@@ -1,0 +1,1 @@
+"""Generator of everything that is derived from the API models."""
