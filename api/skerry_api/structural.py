@@ -25,7 +25,6 @@ _ORDER = (
 _DROPPED = frozenset({"title", "$ref", "anyOf", "const", "propertyNames", IMMUTABLE})
 _API_VERSION = "Version of the schema of this object: skerry.dev/v1alpha1."
 _KIND = "Kind of this object."
-_METADATA = "Standard object metadata."
 
 
 class SchemaError(ValueError):
@@ -45,12 +44,8 @@ def structural(model: type[KubeObject]) -> Schema:
     head = {
         name: {**text, "type": "string"} for name, text in zip(("apiVersion", "kind"), strings, strict=True)
     }
-    # Only name may be restricted here; declaring it lets rules at the root name it as their fieldPath.
-    metadata = {
-        "description": _METADATA,
-        "type": "object",
-        "properties": {"name": {"description": "Name.", "type": "string", "maxLength": 253}},
-    }
+    # The API server allows no more than this here; naming `name` lets rules at the root have it as fieldPath.
+    metadata = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 253}}}
     body = {name: root["properties"][name] for name in ("spec", "status") if name in root["properties"]}
     if "status" in body:
         body["status"] = _without_defaults(body["status"])
