@@ -1,0 +1,97 @@
+"""What a plan may ask the shell to do. Each is idempotent: names are derived, deletes carry the UID.
+
+Results, as the shell must read them:
+- a create that says AlreadyExists is a success only if the object's controller (for a Sandbox without one:
+  the operator-made label) is the manifest's; else it is `Refusal(NAME_TAKEN)`;
+- a delete of what is gone, or whose UID precondition fails, is a success;
+- 403 and 422 are no errors but a `Refusal`, handed to the next plan of the same pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+__all__ = [
+    "Action", "ApplyPolicy", "CreatePod", "CreateSandbox", "DeletePod", "DeleteRun", "DeleteSandbox", "ProbeIdle", "Refusal", "RefusalKind",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CreatePod:
+    """POST this v1 Pod."""
+
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DeletePod:
+    """DELETE with a UID precondition; `grace_seconds` None leaves the Pod's own, 0 forces it away."""
+
+    namespace: str
+    name: str
+    uid: str
+    grace_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CreateSandbox:
+    """POST this Sandbox."""
+
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteSandbox:
+    """DELETE with a UID precondition and background propagation (its Pod goes with it)."""
+
+    namespace: str
+    name: str
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyPolicy:
+    """Server-side apply of this NetworkPolicy, forced: the operator owns it as a whole."""
+
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteRun:
+    """DELETE an AgentRun past its time to live, with a UID precondition and background propagation."""
+
+    namespace: str
+    name: str
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeIdle:
+    """Ask sandboxd how long nobody used it; the answer goes into `ObservedSandbox.probe` of the next plan."""
+
+    namespace: str
+    sandbox: str
+    pod_uid: str
+    endpoint: str
+
+
+Action = CreatePod | DeletePod | CreateSandbox | DeleteSandbox | ApplyPolicy | DeleteRun | ProbeIdle
+
+
+class RefusalKind(StrEnum):
+    FORBIDDEN = "Forbidden"
+    """403: Pod Security, quota, an admission webhook."""
+    INVALID = "Invalid"
+    """422: the object itself is wrong."""
+    NAME_TAKEN = "NameTaken"
+    """409 on create, and the one that exists is not ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The API server's no to the last action of this pass, in its own words."""
+
+    kind: RefusalKind
+    message: str
