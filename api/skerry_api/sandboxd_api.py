@@ -36,7 +36,7 @@ __all__ = [
     "WriteResult",
 ]
 
-DEFAULT_PORT: Final = 8477
+DEFAULT_PORT: Final = 8090
 DEFAULT_SOCKET: Final = "/run/skerry/sandboxd.sock"
 HEADER_POD_UID: Final = "Skerry-Pod-UID"
 HEADER_FILE_SIZE: Final = "Skerry-File-Size"
