@@ -1,0 +1,1 @@
+"""What the operator knows of the cluster: parsed objects, newest version wins, never proof of absence."""

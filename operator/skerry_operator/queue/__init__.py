@@ -1,0 +1,1 @@
+"""The work queue: keys to reconcile, when, and by how many workers."""
