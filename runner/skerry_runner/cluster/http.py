@@ -1,0 +1,166 @@
+"""RunPort over HTTPS with the Pod's own token. One client, a timeout on every call, no proxy in between."""
+
+from __future__ import annotations
+
+import json
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+from typing_extensions import override
+
+from skerry_api.agentrun import AgentRun
+from skerry_api.base import API_VERSION, GROUP, VERSION
+from skerry_runner.cluster.port import (
+    ApiConflict,
+    ApiError,
+    ApiExpired,
+    ApiForbidden,
+    ApiNotFound,
+    ApiRejected,
+    ApiUnavailable,
+    EventType,
+    Json,
+    RunEvent,
+    RunPort,
+)
+
+__all__ = ["FIELD_MANAGER", "HttpRunPort", "api_error"]
+
+FIELD_MANAGER = "skerry-runner"
+CALL_TIMEOUT = httpx.Timeout(15, connect=5)
+# The server sends a bookmark about every minute: a stream silent for longer is dead.
+WATCH_TIMEOUT = httpx.Timeout(90, connect=5)
+WATCH_SECONDS = 300
+_BY_STATUS: dict[int, type[ApiError]] = {
+    401: ApiUnavailable, 403: ApiForbidden, 404: ApiNotFound, 409: ApiConflict, 410: ApiExpired, 429: ApiUnavailable,
+}  # fmt: skip
+_EVENTS = {
+    "ADDED": EventType.CHANGED, "MODIFIED": EventType.CHANGED, "DELETED": EventType.DELETED, "BOOKMARK": EventType.BOOKMARK,
+}  # fmt: skip
+
+
+def api_error(status: int, message: str) -> ApiError:
+    """The error of an answer. 401 is no refusal: the token may just have been renewed on disk."""
+    kind = _BY_STATUS.get(status) or (ApiUnavailable if status >= 500 else ApiRejected)
+    # The server answers an apply of a field that its schema lacks with 500; that never gets better.
+    if status == 500 and "field not declared in schema" in message:
+        kind = ApiRejected
+    return kind(f"{status}: {message}" if message else str(status))
+
+
+def _message(body: bytes) -> str:
+    try:
+        raw = json.loads(body)
+    except ValueError:
+        return body[:200].decode(errors="replace").strip()
+    return str(raw.get("message", "")) if isinstance(raw, dict) else ""
+
+
+class _TokenFile(httpx.Auth):
+    """Bearer token from a projected file, read for each request since the kubelet renews it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @override
+    def auth_flow(self, request: httpx.Request) -> Any:
+        try:
+            token = self._path.read_text().strip()
+        except OSError as error:
+            raise ApiUnavailable(f"token {self._path}: {error}") from error
+        request.headers["Authorization"] = f"Bearer {token}"
+        yield request
+
+
+class HttpRunPort(RunPort):
+    """One run of one API server. Use as an async context manager."""
+
+    def __init__(self, server: str, service_account: Path, namespace: str, name: str) -> None:
+        """Raises OSError or ssl.SSLError when the CA bundle cannot be used."""
+        self._namespace, self._name = namespace, name
+        self._runs = f"/apis/{GROUP}/{VERSION}/namespaces/{namespace}/{AgentRun.PLURAL}"
+        verify: ssl.SSLContext | bool = True
+        if server.startswith("https:"):
+            verify = ssl.create_default_context(cafile=str(service_account / "ca.crt"))
+        self._client = httpx.AsyncClient(
+            base_url=server,
+            verify=verify,
+            auth=_TokenFile(service_account / "token"),
+            timeout=CALL_TIMEOUT,
+            trust_env=False,
+            headers={"Accept": "application/json", "User-Agent": FIELD_MANAGER},
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.aclose()
+
+    @override
+    async def get(self) -> Json:
+        answer = await self._call("GET", f"{self._runs}/{self._name}")
+        raw: Json = answer.json()
+        return raw
+
+    @override
+    async def watch(self, resource_version: str) -> AsyncIterator[RunEvent]:
+        query = {
+            "watch": "true",
+            "fieldSelector": f"metadata.name={self._name}",
+            "resourceVersion": resource_version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(WATCH_SECONDS),
+        }
+        try:
+            async with self._client.stream("GET", self._runs, params=query, timeout=WATCH_TIMEOUT) as answer:
+                if answer.status_code != 200:
+                    raise api_error(answer.status_code, _message(await answer.aread()))
+                async for line in answer.aiter_lines():
+                    if line:
+                        yield _event(line)
+        except httpx.HTTPError as error:
+            raise ApiUnavailable(_words(error)) from error
+
+    @override
+    async def apply_status(self, status: Json) -> None:
+        body = {
+            "apiVersion": API_VERSION,
+            "kind": AgentRun.KIND,
+            "metadata": {"name": self._name, "namespace": self._namespace},
+            "status": status,
+        }
+        await self._call(
+            "PATCH",
+            f"{self._runs}/{self._name}/status",
+            params={"fieldManager": FIELD_MANAGER, "force": "true"},
+            headers={"Content-Type": "application/apply-patch+yaml"},
+            content=json.dumps(body, ensure_ascii=False).encode(),
+        )
+
+    async def _call(self, method: str, path: str, **options: Any) -> httpx.Response:
+        try:
+            answer = await self._client.request(method, path, **options)
+        except httpx.HTTPError as error:
+            raise ApiUnavailable(_words(error)) from error
+        if answer.status_code != 200:
+            raise api_error(answer.status_code, _message(answer.content))
+        return answer
+
+
+def _words(error: httpx.HTTPError) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _event(line: str) -> RunEvent:
+    try:
+        raw = json.loads(line)
+        kind, thing = raw["type"], raw["object"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ApiUnavailable("a watch event that cannot be read") from error
+    if kind == "ERROR":
+        raise api_error(int(thing.get("code", 500)), str(thing.get("message", "")))
+    return RunEvent(_EVENTS.get(kind, EventType.BOOKMARK), thing)

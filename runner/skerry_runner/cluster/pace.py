@@ -1,0 +1,49 @@
+"""When the next report is due, and whether an error is worth another try. Pure, so that tables can test it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skerry_runner.cluster.port import ApiConflict, ApiForbidden, ApiUnavailable
+
+__all__ = ["Pace", "due_in", "worth_retrying"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds all.
+
+    progress: between two writes of mere progress. forbidden: how long a 403 is taken for early, since the
+    operator may not have written our Pod's UID yet. final: for the terminal report, while the API server may be
+    gone. leaving: for the same after SIGTERM, within the Pod's grace of 30 s. backoff_*: between tries.
+    """
+
+    progress: float = 15
+    forbidden: float = 30
+    final: float = 600
+    leaving: float = 15
+    backoff_first: float = 0.2
+    backoff_most: float = 10
+
+
+def due_in(*, changed: bool, urgent: bool, written: float | None, now: float, pace: Pace) -> float | None:
+    """Seconds until the next write: None when there is nothing to say, 0 when it is due.
+
+    `written` is when the last write was made, on the same clock as `now`; the first one is due at once.
+    """
+    if not changed:
+        return None
+    if urgent or written is None:
+        return 0
+    return max(0.0, written + pace.progress - now)
+
+
+def worth_retrying(error: BaseException, *, named: bool, running_for: float, pace: Pace) -> bool:
+    """Whether the same write may succeed later.
+
+    `named` says whether status names our Pod. Until it does the admission policy must refuse us, however long
+    the operator takes; once it does, its informers may still lag for a moment.
+    """
+    if isinstance(error, ApiForbidden):
+        return not named or running_for < pace.forbidden
+    return isinstance(error, ApiUnavailable | ApiConflict)

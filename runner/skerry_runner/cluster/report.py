@@ -1,0 +1,68 @@
+"""What the runner says in status, as one value: how it starts, how it changes, how it is written. Pure.
+
+A server-side apply drops what it omits, so every write is the whole value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from skerry_api.report import ANSWER_MAX, Outcome, Progress, RunnerStatus, SandboxRequest, Usage
+from skerry_api.text import cut_bytes
+from skerry_runner.cluster.environment import Identity
+from skerry_runner.cluster.view import RunView
+from skerry_runner.ports import RunResult
+
+__all__ = ["Report", "fitting", "seed"]
+
+MESSAGE_MAX = 2048
+REASON_MAX = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The runner's whole share of status."""
+
+    runner: RunnerStatus
+    sandbox_id: str | None = None
+
+    def wire(self) -> dict[str, Any]:
+        """The status to apply."""
+        named = {} if self.sandbox_id is None else {"sandboxId": self.sandbox_id}
+        return named | {"runner": self.runner.wire()}
+
+    def counted(self, progress: Progress, usage: Usage) -> Report:
+        return self._with(progress=progress, usage=usage)
+
+    def asking(self, request: SandboxRequest) -> Report:
+        return self._with(sandbox_request=request)
+
+    def working_in(self, sandbox_id: str) -> Report:
+        return replace(self, sandbox_id=sandbox_id)
+
+    def ended(self, result: RunResult) -> Report:
+        told = self._with(
+            progress=result.progress,
+            usage=result.usage,
+            answer=None if result.answer is None else cut_bytes(result.answer, ANSWER_MAX),
+            outcome=fitting(result.outcome),
+            stop_reason=result.stop_reason,
+        )
+        return replace(told, sandbox_id=result.sandbox_id or self.sandbox_id)
+
+    def _with(self, **changes: Any) -> Report:
+        return replace(self, runner=self.runner.model_copy(update=changes))
+
+
+def seed(live: RunView, identity: Identity) -> Report:
+    """The first report of this Pod: an older epoch's is dropped, the sandbox's name stays."""
+    own = RunnerStatus(epoch=identity.epoch, pod_uid=identity.pod_uid, node=identity.node)
+    return Report(runner=own, sandbox_id=live.sandbox_id)
+
+
+def fitting(outcome: Outcome) -> Outcome:
+    """The outcome within the schema's bounds: a report that is refused for its length would be lost."""
+    return outcome.model_copy(
+        update={"reason": outcome.reason[:REASON_MAX], "message": outcome.message[:MESSAGE_MAX]}
+    )

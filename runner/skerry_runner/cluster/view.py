@@ -1,0 +1,89 @@
+"""The own run as the runner needs to see it, and what that says about going on. Pure.
+
+Only the fields that matter are read, each leniently: an operator newer than this runner may write more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from pydantic import ValidationError
+
+from skerry_api.agentrun import SandboxUse
+from skerry_api.phases import TERMINAL
+from skerry_runner.cluster.environment import Identity
+
+__all__ = ["RunView", "Verdict", "deleted", "names_us", "verdict", "view_of"]
+
+_TERMINAL = frozenset(phase.value for phase in TERMINAL)
+
+
+class Verdict(StrEnum):
+    """What the run's state means for its runner."""
+
+    GO_ON = "GoOn"
+    CANCEL = "Cancel"
+    """End as Cancelled, and report it."""
+    FENCED = "Fenced"
+    """The run is no longer ours: end without a report."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """What the runner reads of its run."""
+
+    uid: str
+    resource_version: str
+    exists: bool = True
+    deleting: bool = False
+    cancel: bool = False
+    phase: str = ""
+    epoch: int = 0
+    pod_uid: str = ""
+    sandbox: SandboxUse | None = None
+    sandbox_id: str | None = None
+
+
+def _sandbox(raw: Any) -> SandboxUse | None:
+    try:
+        return SandboxUse.model_validate(raw)
+    except ValidationError:
+        return None
+
+
+def view_of(raw: dict[str, Any]) -> RunView:
+    """Read an AgentRun as the API server gives it."""
+    meta, spec, status = raw.get("metadata") or {}, raw.get("spec") or {}, raw.get("status") or {}
+    return RunView(
+        uid=meta.get("uid", ""),
+        resource_version=meta.get("resourceVersion", ""),
+        deleting="deletionTimestamp" in meta,
+        cancel=bool(spec.get("cancel") or status.get("cancelled")),
+        phase=status.get("phase", ""),
+        epoch=status.get("epoch", 0),
+        pod_uid=status.get("podUID", ""),
+        sandbox=_sandbox(status["sandbox"]) if "sandbox" in status else None,
+        sandbox_id=status.get("sandboxId"),
+    )
+
+
+def deleted(resource_version: str = "") -> RunView:
+    """The view of a run that is gone."""
+    return RunView(uid="", resource_version=resource_version, exists=False)
+
+
+def names_us(view: RunView, identity: Identity) -> bool:
+    """Whether status says that this Pod runs the current epoch."""
+    return view.epoch == identity.epoch and view.pod_uid == identity.pod_uid
+
+
+def verdict(view: RunView, identity: Identity, run_uid: str) -> Verdict:
+    """Go on, cancel, or leave the run alone. A status that lags behind (an older epoch) fences nobody."""
+    others_pod = view.epoch == identity.epoch and view.pod_uid not in {"", identity.pod_uid}
+    if not view.exists or view.uid != run_uid or view.epoch > identity.epoch or others_pod:
+        return Verdict.FENCED
+    if view.phase in _TERMINAL:
+        return Verdict.FENCED
+    return Verdict.CANCEL if view.cancel or view.deleting else Verdict.GO_ON

@@ -1,0 +1,187 @@
+"""Every journal line's shape: the one place that says which types exist (docs/reference/journal.md is checked by it).
+
+A line is the event plus an envelope: `seq` (from 1, no gaps), `time` (RFC 3339, UTC), `run` (UID), `thread`, `agent`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from skerry_api.phases import StopReason
+from skerry_api.report import Outcome, Progress, Usage
+
+__all__ = [
+    "EVENT_TYPES", "TEXT_MAX", "Call", "Event", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
+    "PipelineFault", "RunEnd", "RunStart", "SandboxAcquired", "SandboxReleased", "SandboxReplaced", "ScriptUnused",
+    "ToolCall", "ToolResult", "UnusedStep", "clip",
+]  # fmt: skip
+
+TEXT_MAX = 65_536
+"""Longest text in an event, in characters; `chars` beside it gives the true length."""
+
+
+def clip(text: str) -> str:
+    """A text as an event may carry it: not too long, and without lone surrogates, which JSON can't hold."""
+    return text[:TEXT_MAX].encode("utf-8", "replace").decode()
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+
+
+class Event(_Part):
+    """Base of all events; `TYPE` is the line's `type`."""
+
+    TYPE: ClassVar[str]
+
+    def body(self) -> dict[str, Any]:
+        """The line without its envelope."""
+        return {"type": self.TYPE, **self.model_dump(by_alias=True, mode="json", exclude_none=True)}
+
+
+class RunStart(Event):
+    """The epoch begins."""
+
+    TYPE: ClassVar[str] = "run.start"
+    namespace: str
+    name: str
+    epoch: int
+    profile: str
+    model: str
+    tools: tuple[str, ...]
+    sandbox_id: str
+    prompt_chars: int
+
+
+class MessageInfo(_Part):
+    """A message of a request, without its text."""
+
+    id: str | None
+    role: str
+    name: str | None = None
+    chars: int
+
+
+class ModelRequest(Event):
+    """What is sent to the model; once per attempt. `systemHash` is SHA-256 of the system prompt, in hex."""
+
+    TYPE: ClassVar[str] = "model.request"
+    request: str
+    """Ties request, response and error together."""
+    messages: tuple[MessageInfo, ...]
+    system_hash: str
+    tools: tuple[str, ...]
+
+
+class Call(_Part):
+    id: str | None
+    name: str | None
+
+
+class ModelResponse(Event):
+    """What came back."""
+
+    TYPE: ClassVar[str] = "model.response"
+    request: str
+    id: str | None
+    text: str
+    chars: int
+    tool_calls: tuple[Call, ...] = ()
+    invalid_tool_calls: tuple[Call, ...] = ()
+    finish_reason: str | None = None
+    usage: Usage
+
+
+class ModelError(Event):
+    """The call failed."""
+
+    TYPE: ClassVar[str] = "model.error"
+    request: str
+    error: str
+    message: str
+
+
+class ToolCall(Event):
+    """A tool call is about to be made; `args` is JSON."""
+
+    TYPE: ClassVar[str] = "tool.call"
+    id: str
+    name: str
+    args: str
+
+
+class ToolResult(Event):
+    """A tool call's result, as the model will see it; status success or error."""
+
+    TYPE: ClassVar[str] = "tool.result"
+    id: str
+    name: str
+    status: str
+    content: str
+    chars: int
+
+
+class SandboxAcquired(Event):
+    """A sandbox is held; once per acquisition."""
+
+    TYPE: ClassVar[str] = "sandbox.acquired"
+    sandbox_id: str
+
+
+class SandboxReleased(Event):
+    """The sandbox is let go; whether it is kept is not decided here."""
+
+    TYPE: ClassVar[str] = "sandbox.released"
+    sandbox_id: str
+
+
+class SandboxReplaced(Event):
+    """The sandbox behind the id is another one now: files that lived in it are gone."""
+
+    TYPE: ClassVar[str] = "sandbox.replaced"
+    sandbox_id: str
+    message: str
+
+
+class UnusedStep(_Part):
+    """`step` counts from 0, `line` from 1."""
+
+    step: int
+    line: int
+    agent: str | None = None
+    purpose: str | None = None
+
+
+class ScriptUnused(Event):
+    """Steps of the script that were never played."""
+
+    TYPE: ClassVar[str] = "script.unused"
+    steps: tuple[UnusedStep, ...]
+
+
+class PipelineFault(Event):
+    """A middleware misbehaved, and the run went on."""
+
+    TYPE: ClassVar[str] = "pipeline.fault"
+    row: str
+    hook: str
+    error: str
+    message: str
+    tool_call_id: str | None = None
+
+
+class RunEnd(Event):
+    """The epoch ends; exactly one, the last line."""
+
+    TYPE: ClassVar[str] = "run.end"
+    outcome: Outcome
+    stop_reason: StopReason | None = None
+    usage: Usage
+    progress: Progress
+    answer_chars: int = 0
+
+
+EVENT_TYPES: dict[str, type[Event]] = {kind.TYPE: kind for kind in Event.__subclasses__()}

@@ -1,0 +1,222 @@
+"""The append-only journal: JSON lines to several sinks, written by one thread so that no disk blocks the loop.
+
+Each sink holds a gap-free prefix of the lines: one that fails (a full disk) keeps what it could not write and tries
+again with the next line; past a bound it is given up, still without a gap.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import queue
+import threading
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol, TextIO
+
+from skerry_runner.events import Event
+from skerry_runner.outcome import Redactor
+from skerry_runner.ports import Clock
+
+__all__ = ["FileSink", "Journal", "Sink", "StreamSink"]
+
+BACKLOG_MAX = 8 * 1024 * 1024
+"""What a failing sink keeps in memory before it is given up, in bytes."""
+log = logging.getLogger(__name__)
+
+
+class Sink(Protocol):
+    """Where lines go. Called from the journal's thread alone; may raise OSError, and then nothing was written."""
+
+    def write(self, line: bytes) -> None:
+        """Append one line, newline included; all of it or an OSError and none of it."""
+        ...
+
+    def sync(self) -> None:
+        """Return when what was written will survive a crash of the machine."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class FileSink:
+    """Appends to a file; a torn line (of a crash, of a full disk) is cut off.
+
+    Raises:
+        OSError: the file can't be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._end = _end_of_last_line(self._file)
+        os.ftruncate(self._file, self._end)
+
+    def write(self, line: bytes) -> None:
+        try:
+            done = 0
+            while done < len(line):
+                done += os.pwrite(self._file, line[done:], self._end + done)
+        except OSError:
+            os.ftruncate(self._file, self._end)
+            raise
+        self._end += len(line)
+
+    def sync(self) -> None:
+        os.fsync(self._file)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+def _end_of_last_line(file: int) -> int:
+    end = os.fstat(file).st_size
+    while end > 0:
+        start = max(0, end - 65_536)
+        found = os.pread(file, end - start, start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+class StreamSink:
+    """Writes to a text stream that others may use as well, such as stdout; never closes it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, line: bytes) -> None:
+        self._stream.write(line.decode())
+        self._stream.flush()
+
+    def sync(self) -> None:
+        self._stream.flush()
+
+    def close(self) -> None:
+        """The stream belongs to others."""
+
+
+class _Backed:
+    """A sink and what it still has to write. Used by the writer thread alone."""
+
+    def __init__(self, sink: Sink) -> None:
+        self.sink = sink
+        self._backlog: deque[bytes] = deque()
+        self._size = 0
+        self._failing = False
+        self._given_up = False
+
+    def push(self, line: bytes) -> None:
+        if self._given_up:
+            return
+        self._backlog.append(line)
+        self._size += len(line)
+        self.drain()
+        if self._size > BACKLOG_MAX:
+            self._given_up = True
+            self._backlog.clear()
+            log.error("journal sink %s given up", type(self.sink).__name__)
+
+    def drain(self) -> None:
+        while self._backlog:
+            try:
+                self.sink.write(self._backlog[0])
+            except (OSError, ValueError) as error:  # ValueError: the stream was closed by its owner
+                if not self._failing:
+                    self._failing = True
+                    log.warning("journal sink %s fails: %s", type(self.sink).__name__, error)
+                return
+            self._failing = False
+            self._size -= len(self._backlog.popleft())
+
+    def sync(self) -> None:
+        self.drain()
+        try:
+            self.sink.sync()
+        except (OSError, ValueError) as error:
+            log.warning("journal sink %s can't be synced: %s", type(self.sink).__name__, error)
+
+    def close(self) -> None:
+        self.sync()
+        try:
+            self.sink.close()
+        except OSError as error:
+            log.warning("journal sink %s can't be closed: %s", type(self.sink).__name__, error)
+
+
+class Journal:
+    """The journal of one epoch of one run. `close` it in the end; until then its thread lives."""
+
+    def __init__(
+        self,
+        sinks: Sequence[Sink],
+        *,
+        run: str,
+        thread: str,
+        clock: Clock,
+        secrets: Sequence[str | None] = (),
+        first_seq: int = 1,
+    ) -> None:
+        self._envelope = {"run": run, "thread": thread}
+        self._clock = clock
+        self._redact = Redactor(secrets)
+        self._seq = first_seq
+        self._sinks = [_Backed(sink) for sink in sinks]
+        self._queue: queue.SimpleQueue[bytes | threading.Event | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
+        self._thread.start()
+
+    def emit(self, event: Event, *, agent: str = "lead") -> None:
+        """Append one event; returns at once. Call it from one thread."""
+        body = event.body()
+        line = {
+            "seq": self._seq,
+            "time": self._clock().isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            **self._envelope,
+            "agent": agent,
+            **_mapped(body, self._redact),
+        }
+        self._seq += 1
+        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+        self._queue.put(text.encode("utf-8", "replace") + b"\n")
+
+    async def flush(self) -> None:
+        """Return when every line emitted so far is written and synced, as far as the sinks can."""
+        if not self._thread.is_alive():
+            return
+        done = threading.Event()
+        self._queue.put(done)
+        await asyncio.to_thread(done.wait)
+
+    async def close(self) -> None:
+        """Flush, close the sinks, end the thread. Idempotent; emit nothing afterwards."""
+        self._queue.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    def _write(self) -> None:
+        while (item := self._queue.get()) is not None:
+            if isinstance(item, bytes):
+                for sink in self._sinks:
+                    sink.push(item)
+            else:
+                for sink in self._sinks:
+                    sink.sync()
+                item.set()
+        for sink in self._sinks:
+            sink.close()
+
+
+def _mapped(value: Any, redact: Redactor) -> Any:
+    match value:
+        case str():
+            return redact(value)
+        case dict():
+            return {key: _mapped(item, redact) for key, item in value.items()}
+        case list():
+            return [_mapped(item, redact) for item in value]
+        case _:
+            return value

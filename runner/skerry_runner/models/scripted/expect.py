@@ -1,0 +1,38 @@
+"""Whether a request is what a step expects. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from langchain_core.messages import BaseMessage
+
+from skerry_runner.models.scripted.render import render_request, role_of
+from skerry_runner.models.scripted.schema import Expect
+
+__all__ = ["mismatches"]
+
+
+def mismatches(expect: Expect, messages: Sequence[BaseMessage], tools: Sequence[str]) -> list[str]:
+    """What is not as expected, in words; empty if all is."""
+    return list(_found(expect, messages, tools))
+
+
+def _found(expect: Expect, messages: Sequence[BaseMessage], tools: Sequence[str]) -> Iterator[str]:
+    text = render_request(messages) if expect.contains or expect.absent else ""
+    for pattern in expect.contains:
+        if not re.search(pattern, text):
+            yield f"contains {pattern!r}: nothing matches"
+    for pattern in expect.absent:
+        if found := re.search(pattern, text):
+            yield f"absent {pattern!r}: matches {found.group(0)[:80]!r}"
+    for name in expect.tools.include:
+        if name not in tools:
+            yield f"tools.include {name}: not bound (bound: {', '.join(tools) or 'none'})"
+    for name in expect.tools.exclude:
+        if name in tools:
+            yield f"tools.exclude {name}: bound"
+    if expect.last_role is not None:
+        last = role_of(messages[-1]) if messages else "none"
+        if last != expect.last_role:
+            yield f"lastRole {expect.last_role}: it is {last}"

@@ -1,0 +1,100 @@
+"""How an epoch ends: exceptions into outcomes, texts into what status may hold. Pure.
+
+    RunEnded          ends the run with an outcome of its own; passes every guard
+    └─ InvalidDocument   the document can't be carried out: InvalidSpec, with the field's path
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit, urlunsplit
+
+from skerry_api.phases import OutcomeClass
+from skerry_api.report import ANSWER_MAX, Outcome
+from skerry_runner.ports import CancelReason
+
+__all__ = [
+    "InvalidDocument", "Redactor", "RunEnded", "app_error", "cancelled", "cut_bytes", "model_error", "public_endpoint", "sandbox_lost", "succeeded",
+]  # fmt: skip
+
+MESSAGE_MAX = 2048
+REASON_MAX = 64
+_SHORTEST_SECRET = 6
+"""Shorter ones would blank out ordinary words."""
+
+
+class RunEnded(Exception):  # noqa: N818 - not always an error
+    """Ends the run at once with this outcome."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.message)
+        self.outcome = outcome
+
+
+class InvalidDocument(RunEnded):
+    """Something in the document can't be used. `path` is the field's, `line` counts from 1 in a script."""
+
+    def __init__(self, reason: str, path: str, problem: str) -> None:
+        super().__init__(_outcome(OutcomeClass.INVALID_SPEC, reason, f"{path}: {problem}"))
+
+
+class Redactor:
+    """Replaces secrets by `***` wherever a text leaves the process."""
+
+    def __init__(self, secrets: Iterable[str | None] = ()) -> None:
+        # The longest first: one secret may be part of another.
+        self._secrets = sorted({s for s in secrets if s and len(s) >= _SHORTEST_SECRET}, key=len, reverse=True)
+
+    def __call__(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+
+def cut_bytes(text: str, limit: int = ANSWER_MAX) -> str:
+    """The longest beginning of `text` that fits `limit` bytes of UTF-8; lone surrogates become `?`."""
+    raw = text.encode("utf-8", "replace")
+    return raw[:limit].decode("utf-8", "ignore")
+
+
+def public_endpoint(url: str) -> str:
+    """A URL without user, password, query and fragment: those may hold credentials."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))[:MESSAGE_MAX]
+
+
+def _outcome(class_: OutcomeClass, reason: str, message: str, endpoint: str | None = None) -> Outcome:
+    return Outcome(
+        class_=class_, reason=reason[:REASON_MAX], message=cut_bytes(message, MESSAGE_MAX), endpoint=endpoint
+    )
+
+
+def app_error(reason: str, message: str) -> Outcome:
+    """The agent or Skerry itself failed."""
+    return _outcome(OutcomeClass.APP_ERROR, reason, message)
+
+
+def model_error(error: BaseException, endpoint: str | None) -> Outcome:
+    """The model couldn't be called; the reason is the exception's class."""
+    return _outcome(OutcomeClass.MODEL_ERROR, type(error).__name__, str(error) or type(error).__name__, endpoint)
+
+
+def sandbox_lost(message: str) -> Outcome:
+    """There is no sandbox any more, and none will come."""
+    return _outcome(OutcomeClass.SANDBOX_LOST, "SandboxLost", message)
+
+
+def succeeded() -> Outcome:
+    return Outcome(class_=OutcomeClass.SUCCEEDED)
+
+
+def cancelled(reason: CancelReason) -> Outcome:
+    """The outcome of a run that was told to stop."""
+    match reason:
+        case CancelReason.CANCELLED:
+            return _outcome(OutcomeClass.CANCELLED, "Cancelled", "the run was cancelled")
+        case CancelReason.INTERRUPTED:
+            return _outcome(OutcomeClass.INTERRUPTED, "Interrupted", "the runner was told to stop")
+        case CancelReason.FENCED:
+            return _outcome(OutcomeClass.INTERRUPTED, "Fenced", "another epoch has taken over")

@@ -1,0 +1,91 @@
+"""Every key of graph state with its one reducer. Ids, paths and handles are not state: see context.py.
+
+What limits a run is kept here keyed by run, so that retry, resume and answer can't evade it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NotRequired, TypedDict, TypeVar
+
+from langchain.agents import AgentState
+
+__all__ = [
+    "RunLimits", "RunStop", "RunnerState", "SandboxRef", "merge_cursors", "merge_limits", "merge_sandbox", "merge_stop",
+]  # fmt: skip
+
+T = TypeVar("T")
+RUNS_KEPT = 8
+"""Runs of a thread whose counters are kept: one is in flight, the others are history."""
+
+
+class RunLimits(TypedDict, total=False):
+    """Counters of one run, each only growing."""
+
+    turns: int
+    model_calls: int
+    input: int
+    output: int
+    total: int
+    empty_answers: int
+
+
+class RunStop(TypedDict):
+    """Why a run was stopped by one of us; `reason` is a StopReason."""
+
+    run: str
+    reason: str
+
+
+class SandboxRef(TypedDict):
+    id: str
+
+
+def merge_limits(left: dict[str, RunLimits] | None, right: dict[str, RunLimits] | None) -> dict[str, RunLimits]:
+    """By run, the larger of each counter: writing the same totals twice, or late, changes nothing."""
+    merged = dict(left or {})
+    for run, counters in (right or {}).items():
+        old = merged.pop(run, {})
+        keys = old.keys() | counters.keys()
+        merged[run] = RunLimits(**{key: max(old.get(key, 0), counters.get(key, 0)) for key in sorted(keys)})  # type: ignore[typeddict-item]  # the keys are RunLimits' own
+    return _newest(merged)
+
+
+def merge_sandbox(left: SandboxRef | None, right: SandboxRef | None) -> SandboxRef | None:
+    """The thread's sandbox. A replacement keeps the id, so another id is a fault.
+
+    Raises:
+        ValueError: two different ids.
+    """
+    if left is None or right is None:
+        return right or left
+    if left["id"] != right["id"]:
+        raise ValueError(f"the thread's sandbox is {left['id']}, not {right['id']}")
+    return left
+
+
+def merge_stop(left: RunStop | None, right: RunStop | None) -> RunStop | None:
+    """The first reason of a run stands; another run's replaces it."""
+    if right is None or (left is not None and left["run"] == right["run"]):
+        return left
+    return right
+
+
+def merge_cursors(left: dict[str, int] | None, right: dict[str, int] | None) -> dict[str, int]:
+    """By (run, script), the furthest step."""
+    merged = dict(left or {})
+    for key, step in (right or {}).items():
+        merged[key] = max(merged.pop(key, 0), step)
+    return _newest(merged)
+
+
+def _newest(kept: dict[str, T]) -> dict[str, T]:
+    return dict(list(kept.items())[-RUNS_KEPT:])
+
+
+class RunnerState(AgentState[None]):
+    """State of the agent's graph."""
+
+    limits: NotRequired[Annotated[dict[str, RunLimits], merge_limits]]
+    stop: NotRequired[Annotated[RunStop | None, merge_stop]]
+    sandbox: NotRequired[Annotated[SandboxRef | None, merge_sandbox]]
+    script: NotRequired[Annotated[dict[str, int], merge_cursors]]

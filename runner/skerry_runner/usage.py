@@ -1,0 +1,73 @@
+"""Counters of a run: what this process has seen, laid over what graph state kept from earlier epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from skerry_api.report import Progress, Usage
+
+__all__ = ["Counts", "Tally"]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Totals of a run over all its epochs, except `tool_calls`, which belong to the epoch."""
+
+    turns: int = 0
+    model_calls: int = 0
+    input: int = 0
+    output: int = 0
+    total: int = 0
+    tool_calls: int = 0
+
+    def usage(self) -> Usage:
+        return Usage(input=self.input, output=self.output, total=self.total)
+
+    def progress(self) -> Progress:
+        return Progress(turn=self.turns, model_calls=self.model_calls, tool_calls=self.tool_calls)
+
+
+class Tally:
+    """Mutable counters of one process; every change is told to `on_change`."""
+
+    def __init__(self, on_change: Callable[[Counts], None]) -> None:
+        self.counts = Counts()
+        self._on_change = on_change
+        self._seeded = False
+
+    def seed(self, kept: Counts) -> None:
+        """Add what graph state kept of earlier epochs; counts once, at the first call."""
+        if not self._seeded:
+            self._seeded = True
+            self._set(
+                replace(
+                    self.counts,
+                    turns=self.counts.turns + kept.turns,
+                    model_calls=self.counts.model_calls + kept.model_calls,
+                    input=self.counts.input + kept.input,
+                    output=self.counts.output + kept.output,
+                    total=self.counts.total + kept.total,
+                )
+            )
+
+    def turn(self, turns: int) -> None:
+        """The graph is in this turn."""
+        self._set(replace(self.counts, turns=turns))
+
+    def model_call(self) -> None:
+        self._set(replace(self.counts, model_calls=self.counts.model_calls + 1))
+
+    def tokens(self, used: Usage) -> None:
+        now = self.counts
+        self._set(
+            replace(now, input=now.input + used.input, output=now.output + used.output, total=now.total + used.total)
+        )
+
+    def tool_call(self) -> None:
+        self._set(replace(self.counts, tool_calls=self.counts.tool_calls + 1))
+
+    def _set(self, counts: Counts) -> None:
+        if counts != self.counts:
+            self.counts = counts
+            self._on_change(counts)
