@@ -90,7 +90,11 @@ class StatusWriter:
         try:
             async for attempt in AsyncRetrying(
                 retry=retry_if_exception(self._worth_retrying),
-                wait=wait_exponential_jitter(self._pace.backoff_first, self._pace.backoff_most),
+                wait=wait_exponential_jitter(
+                    multiplier=self._pace.backoff_first,
+                    max=self._pace.backoff_most,
+                    jitter=self._pace.backoff_first,
+                ),
                 sleep=self._back_off,
                 before_sleep=_log_retry,
                 reraise=True,

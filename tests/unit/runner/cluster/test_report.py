@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from skerry_api.phases import OutcomeClass, StopReason
+from skerry_api.report import Outcome, Progress, SandboxRequest, Usage
+from skerry_runner.cluster.environment import Identity
+from skerry_runner.cluster.report import seed
+from skerry_runner.cluster.view import view_of
+from skerry_runner.ports import RunResult
+
+US = Identity("ns", "r", 2, pod_uid="pod", node="n1")
+LIVE = view_of({"status": {"sandboxId": "sbx-1", "runner": {"epoch": 1, "podUID": "old", "answer": "stale"}}})
+
+
+def test_a_new_epoch_drops_the_old_report_and_keeps_the_sandbox() -> None:
+    assert seed(LIVE, US).wire() == {
+        "sandboxId": "sbx-1",
+        "runner": {"epoch": 2, "podUID": "pod", "node": "n1"},
+    }
+
+
+def test_a_run_without_sandbox_names_none() -> None:
+    assert "sandboxId" not in seed(view_of({}), US).wire()
+
+
+def test_every_write_is_the_whole_set() -> None:
+    told = (
+        seed(LIVE, US)
+        .asking(SandboxRequest(epoch=2, public_key="k"))
+        .counted(Progress(turn=1), Usage(input=2))
+    )
+    result = RunResult(
+        outcome=Outcome(class_=OutcomeClass.SUCCEEDED), stop_reason=StopReason.END_TURN, answer="done",
+        progress=Progress(turn=2), usage=Usage(input=3, output=1, total=4),
+    )  # fmt: skip
+    assert told.working_in("sbx-2").ended(result).wire() == {
+        "sandboxId": "sbx-2",
+        "runner": {
+            "epoch": 2, "podUID": "pod", "node": "n1",
+            "sandboxRequest": {"epoch": 2, "publicKey": "k"},
+            "progress": {"turn": 2, "modelCalls": 0, "toolCalls": 0},
+            "usage": {"input": 3, "output": 1, "total": 4},
+            "answer": "done",
+            "outcome": {"class": "Succeeded", "reason": "", "message": ""},
+            "stopReason": "EndTurn",
+        },
+    }  # fmt: skip
+
+
+def test_no_text_is_longer_than_the_schema_takes() -> None:
+    outcome = Outcome.model_construct(
+        class_=OutcomeClass.APP_ERROR, reason="R" * 99, message="m" * 5000, endpoint=None
+    )
+    runner = seed(LIVE, US).ended(RunResult(outcome=outcome, answer="é" * 5000)).runner
+    assert runner.outcome is not None
+    assert runner.answer is not None
+    assert (len(runner.outcome.reason), len(runner.outcome.message)) == (64, 2048)
+    assert runner.answer == "é" * 4096

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from skerry_api.phases import OutcomeClass
+from skerry_api.report import TERMINATION_MAX, Outcome, TerminationReport, Usage
+from skerry_runner.cluster.termination import termination_message, write_termination_message
+
+
+def report(answer: str | None = None, message: str = "", endpoint: str | None = None) -> TerminationReport:
+    outcome = Outcome(class_=OutcomeClass.MODEL_ERROR, reason="Quota", message=message, endpoint=endpoint)
+    return TerminationReport(run_uid="u", epoch=3, outcome=outcome, usage=Usage(input=1), answer=answer)
+
+
+def test_a_short_report_goes_whole() -> None:
+    message = termination_message(report("fine", "because"))
+    assert TerminationReport.model_validate_json(message) == report("fine", "because")
+    assert json.loads(message)["runUID"] == "u"
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "🦉", '"', "\n", "\x01"])
+def test_the_answer_is_cut_first(letter: str) -> None:
+    message = termination_message(report(letter * 8000, "kept whole", "http://m"))
+    read = TerminationReport.model_validate_json(message)
+    assert len(message.encode()) <= TERMINATION_MAX
+    assert read.outcome == report("", "kept whole", "http://m").outcome
+    assert read.answer is None or set(read.answer) == {letter}
+
+
+def test_a_plain_answer_is_cut_no_further_than_needed() -> None:
+    assert len(termination_message(report("a" * 8000)).encode()) == TERMINATION_MAX
+
+
+@pytest.mark.parametrize("letter", ["m", "🦉", "\\"])
+def test_then_message_and_endpoint(letter: str) -> None:
+    message = termination_message(report(letter * 2048, letter * 2048, "http://" + "e" * 2000))
+    read = TerminationReport.model_validate_json(message)
+    assert len(message.encode()) <= TERMINATION_MAX
+    assert read.answer is None
+    assert read.outcome.class_ is OutcomeClass.MODEL_ERROR
+
+
+def test_a_place_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+    write_termination_message(tmp_path / "none" / "log", report("x"))
+    write_termination_message(tmp_path / "log", report("x"))
+    assert TerminationReport.model_validate_json((tmp_path / "log").read_text()) == report("x")
