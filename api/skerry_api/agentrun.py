@@ -154,7 +154,7 @@ class AgentRunStatus(KubeModel):
     start_time: Time | None = Field(default=None, description="When the run was admitted.")
     epoch_time: Time | None = Field(
         default=None,
-        description="When the current epoch was admitted; the start-up deadline counts from here.",
+        description="Since when the run has been starting, anew for each epoch and after the queue; the start-up deadline counts from here.",
     )
     running_time: Time | None = Field(default=None, description="When the run was first Running.")
     completion_time: Time | None = Field(default=None, description="When it ended.")

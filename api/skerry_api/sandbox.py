@@ -51,6 +51,9 @@ class SandboxStatus(KubeModel):
         default=None, alias="podUID", max_length=64, description="Its UID; a replacement has another."
     )
     endpoint: str | None = Field(default=None, max_length=512, description="URL of sandboxd.")
+    replacements: int | None = Field(
+        default=None, ge=0, description="How often the Pod was replaced under the present holder."
+    )
     holder: Holder | None = Field(default=None, description="The run that uses it, derived from live runs.")
     idle_since: Time | None = Field(default=None, description="Since when nobody holds it.")
     mounts_thread_data: bool | None = Field(

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 __all__ = [
-    "Action", "ApplyPolicy", "CreatePod", "CreateSandbox", "DeletePod", "DeleteRun", "DeleteSandbox", "ProbeIdle", "Refusal", "RefusalKind",
+    "Action", "ApplyPolicy", "CreatePod", "CreateSandbox", "DeletePod", "DeleteRun", "DeleteSandbox", "ProbeIdle", "Refusal", "RefusalKind", "RelayReport",
 ]  # fmt: skip
 
 
@@ -77,7 +77,23 @@ class ProbeIdle:
     endpoint: str
 
 
-Action = CreatePod | DeletePod | CreateSandbox | DeleteSandbox | ApplyPolicy | DeleteRun | ProbeIdle
+@dataclass(frozen=True, slots=True)
+class RelayReport:
+    """Apply on agentruns/status in the runner's name (field manager `skerry-runner`, forced).
+
+    The runner ended without its last report; its termination message carries it, and it is laid into the fields
+    that the runner owns. `status` is the runner's whole set: `sandboxId` and `runner`.
+    """
+
+    namespace: str
+    name: str
+    resource_version: str
+    status: dict[str, Any]
+
+
+Action = (
+    RelayReport | CreatePod | DeletePod | CreateSandbox | DeleteSandbox | ApplyPolicy | DeleteRun | ProbeIdle
+)
 
 
 class RefusalKind(StrEnum):

@@ -76,7 +76,7 @@ class ObservedRun:
     sandbox_class: Lookup[SandboxClass] = UNKNOWN
     """The class that `resolve.class_name(run, profile)` names."""
     texts: Mapping[TextRef, Lookup[str]] = field(default_factory=dict)
-    """An answer for each of `resolve.text_refs(run, profile)`; needed only while no Pod of the run exists."""
+    """An answer for each of `resolve.texts_wanted(run, profile, admission, has_pod=…)`."""
     profile_policy: Lookup[str] = UNKNOWN
     """Value of the template-hash annotation of the profile's NetworkPolicy (may be "")."""
     sandbox: Sandbox | None = None
