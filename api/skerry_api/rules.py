@@ -64,7 +64,9 @@ def _is_cidr(text: str) -> bool:
         network = ipaddress.ip_interface(text)
     except ValueError:
         return False
-    return not (network.version == 6 and network.ip.ipv4_mapped)
+    bits = text.rpartition("/")[2]
+    mapped = network.version == 6 and network.ip.ipv4_mapped
+    return not mapped and bits == str(int(bits))  # As strict as the server: no ::ffff:a.b.c.d, no /08.
 
 
 def _requests_fit(resources: dict[str, Any]) -> bool:
@@ -86,7 +88,7 @@ def _label_name(kind: str, limit: int) -> dict[str, Rule]:
     return {
         f"{kind}-name-length": Rule(
             f"self.metadata.name.size() <= {limit}",
-            f"must have at most {limit} characters",
+            f"must have at most {limit} characters: names of Pods and labels are made from it",
             lambda o, _: len(o["metadata"]["name"]) <= limit,
             ".metadata.name",
         ),

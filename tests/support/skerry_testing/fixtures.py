@@ -76,8 +76,7 @@ async def temporary_namespace(access: Access, prefix: str = "t") -> AsyncIterato
 
 async def _remove(admin: ApiServer) -> None:
     """Do what the namespace controller would: it is not there."""
-    for kind in (*KINDS, *SWEPT):
-        await admin.delete_all(kind)
+    await asyncio.gather(*(admin.delete_all(kind) for kind in (*KINDS, *SWEPT)))
     namespace = await admin.delete("Namespace", admin.namespace)
     namespace["spec"] = {"finalizers": []}
     try:
