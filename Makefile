@@ -47,13 +47,13 @@ test-e2e: $(STAMP)  ## a whole cluster, the chart installed, real Pods
 	$(PYTEST) tests/e2e -q
 
 images: $(STAMP)  ## build the three images
-	@$(PY) -m images
+	@hack/skerry-images build
 
 demo: $(STAMP)  ## watch an AgentRun go through a real cluster
-	@$(PY) -m demo up $(if $(CONTEXT),--context $(CONTEXT))
+	@hack/skerry-demo up $(if $(CONTEXT),--context $(CONTEXT)) $(if $(REGISTRY),--registry $(REGISTRY))
 
 demo-down: $(STAMP)  ## take the demo's cluster away
-	@$(PY) -m demo down
+	@hack/skerry-demo down
 
 bench: $(STAMP)  ## measure; results go to docs/benchmarks.md
 	@$(PY) -m benchmarks
