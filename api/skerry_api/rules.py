@@ -45,7 +45,7 @@ class Rule:
         return entry
 
 
-_SCALES = {"": 0, "k": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
+_SCALES = {"k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
 
 
 def quantity(text: str) -> Decimal:
@@ -133,6 +133,7 @@ RULES: dict[str, Rule] = {
     ),
     "requests-fit": Rule(
         "!has(self.requests) || !has(self.limits) || self.requests.all(name, !(name in self.limits)"
+        " || !isQuantity(self.requests[name]) || !isQuantity(self.limits[name])"
         " || quantity(self.requests[name]).compareTo(quantity(self.limits[name])) <= 0)",
         "a request must not exceed the limit of the same resource",
         lambda s, _: _requests_fit(s),

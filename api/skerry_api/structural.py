@@ -69,21 +69,24 @@ def rendered(schema: Schema) -> Schema:
     return result
 
 
-def _resolve(node: Schema, definitions: dict[str, Schema]) -> Schema:
+def _resolve(node: Schema, definitions: dict[str, Schema], path: str) -> Schema:
     """Inline references and optional's `anyOf [X, null]`; what stands beside them wins."""
     while "$ref" in node or "anyOf" in node:
         beside = {key: value for key, value in node.items() if key not in {"$ref", "anyOf"}}
         if "$ref" in node:
             target = definitions[node["$ref"].removeprefix("#/$defs/")]
         else:
-            (target,) = (each for each in node["anyOf"] if each != {"type": "null"})
+            choices = [each for each in node["anyOf"] if each != {"type": "null"}]
+            if len(choices) != 1:
+                raise SchemaError(f"{path}: a union can't stand in a structural schema")
+            target = choices[0]
         both = [*target.get(RULES_KEY, ()), *beside.pop(RULES_KEY, ())]
         node = {**target, **beside, **({RULES_KEY: both} if both else {})}
     return node
 
 
 def _convert(node: Schema, definitions: dict[str, Schema], path: str) -> Schema:
-    node = _resolve(node, definitions)
+    node = _resolve(node, definitions, path)
     if unknown := node.keys() - set(_ORDER) - _DROPPED:
         raise SchemaError(f"{path}: {sorted(unknown)} can't stand in a structural schema")
     result = {key: value for key, value in node.items() if key not in _DROPPED}

@@ -50,8 +50,10 @@ async def test_broken_rules_read_the_same(dry: ApiServer, case: Case) -> None:
 @pytest.mark.parametrize("seed", range(200))
 async def test_the_verdict_on_mangled_manifests_is_the_same(dry: ApiServer, seed: int) -> None:
     manifest = mangled(seed)
-    said = await server_faults(dry, manifest)
-    assert bool(check(manifest)) == bool(said), (manifest, check(manifest), said)
+    said, ours = await server_faults(dry, manifest), {problem.path for problem in check(manifest)}
+    # The server stops at unknown fields; ours goes on.
+    assert bool(ours) == bool(said), (manifest, ours, said)
+    assert said <= ours, (manifest, ours, said)
 
 
 async def server_faults(api: ApiServer, manifest: dict[str, object]) -> set[str]:

@@ -226,6 +226,8 @@ _CLASS_CASES: list[tuple[str, Json, str]] = [
     ("class: request in milli", _resources({"cpu": "1001m"}, {"cpu": "1"}), f"{RESOURCES}.requests"),
     ("class: request with a point", _resources({"cpu": "0.5"}, {"cpu": "0.50"}), ""),
     ("class: request in Ei", _resources({"memory": "1Ei"}, {"memory": "2E"}), ""),
+    ("class: request in Ki", _resources({"memory": "1025Ki"}, {"memory": "1Mi"}), f"{RESOURCES}.requests"),
+    ("class: request in k", _resources({"memory": "1000k"}, {"memory": "1M"}), ""),
     ("class: request without limit", _resources({"cpu": "9"}, {"memory": "1"}), ""),
     ("class: resource name too long", _resources({"r" * 254: "1"}, {}), f"{RESOURCES}.requests"),
     ("class: quantity of nonsense", _resources({"cpu": "one"}, {}), f"{RESOURCES}.requests.cpu"),

@@ -1,0 +1,94 @@
+"""An object of each kind with every field of its schema set; a unit test sees to it that none is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["FULL", "OPERATOR_STATUS", "RUNNER_STATUS"]
+
+Json = dict[str, Any]
+NOW = "2030-01-31T12:00:00Z"
+UID = "0f0e0d0c-0b0a-0908-0706-050403020100"
+FROM = {"configMapKeyRef": {"name": "texts", "key": "one"}}
+CONDITIONS = [
+    {
+        "type": "Ready", "status": "True", "reason": "Running", "message": "The runner runs.",
+        "lastTransitionTime": NOW, "observedGeneration": 3,
+    }
+]  # fmt: skip
+RESOURCES = {"requests": {"cpu": "100m"}, "limits": {"cpu": "1", "memory": "1Gi"}}
+
+OPERATOR_STATUS: Json = {
+    "observedGeneration": 3, "phase": "Running", "stopReason": "EndTurn",
+    "failure": {"class": "PodLost", "message": "gone"}, "conditions": CONDITIONS,
+    "queue": {"position": 1, "reason": "ThreadBusy"}, "epoch": 2, "attempts": 2, "podName": "full-2",
+    "podUID": UID, "threadId": "chat-7", "profile": {"uid": UID, "generation": 4}, "startTime": NOW,
+    "epochTime": NOW, "runningTime": NOW, "completionTime": NOW, "deadline": NOW, "cancelled": False,
+    "sandbox": {
+        "name": "sbx-1", "state": "Ready", "podUID": UID, "replacements": 1,
+        "endpoint": "http://192.0.2.1:8090", "grant": "a.b.c",
+    },
+}  # fmt: skip
+RUNNER_STATUS: Json = {
+    "sandboxId": "sbx-1",
+    "runner": {
+        "epoch": 2, "podUID": UID, "node": "n1", "sandboxRequest": {"epoch": 2, "publicKey": "k"},
+        "progress": {"turn": 1, "modelCalls": 2, "toolCalls": 3}, "usage": {"input": 1, "output": 2, "total": 3},
+        "answer": "42", "stopReason": "EndTurn",
+        "outcome": {"class": "ModelError", "reason": "Refused", "endpoint": "https://x", "message": "no"},
+    },
+}  # fmt: skip
+
+_RUN_SPEC: Json = {
+    "profileRef": {"name": "p"}, "prompt": "hello", "promptFrom": FROM, "userId": "ann", "threadId": "chat-7",
+    "model": {"name": "openai:x", "parameters": {"seed": "1"}, "script": "steps: []"},
+    "sandbox": {"classRef": {"name": "gpu"}, "acquire": "Eager"},
+    "limits": {"startupDeadlineSeconds": 1, "activeDeadlineSeconds": 2, "maxTurns": 3},
+    "retries": 1, "cancel": True, "ttlSecondsAfterFinished": 60,
+}  # fmt: skip
+_PROFILE_SPEC: Json = {
+    "model": {
+        "name": "openai:x", "baseUrl": "https://x/v1", "apiKeySecretRef": {"name": "s", "key": "k"},
+        "parameters": {"seed": "1"}, "script": "steps: []", "scriptRef": FROM,
+    },
+    "systemPrompt": "be good", "allowedModels": ["openai:y"], "allowedClasses": ["gpu"],
+    "sandbox": {"classRef": {"name": "c"}, "acquire": "Eager", "allowLocalBash": True},
+    "tools": {"enabled": ["bash"]},
+    "runner": {
+        "image": "i", "imagePullPolicy": "Never", "resources": RESOURCES, "network": {"allow": ["192.0.2.0/24"]},
+    },
+    "runnerPodRetentionSeconds": 5,
+}  # fmt: skip
+_SANDBOX_SPEC: Json = {
+    "classRef": {"name": "c"}, "userId": "ann", "threadId": "chat-7", "idleSeconds": 5, "maxLifetimeSeconds": 60,
+}  # fmt: skip
+_SANDBOX_STATUS: Json = {
+    "observedGeneration": 1, "phase": "Ready", "podName": "sbx-1", "podUID": UID,
+    "endpoint": "http://192.0.2.1:8090", "holder": {"uid": UID, "name": "full", "since": NOW}, "idleSince": NOW,
+    "mountsThreadData": False, "replacements": 1, "conditions": CONDITIONS,
+}  # fmt: skip
+_CLASS_SPEC: Json = {
+    "provider": "Pod", "release": "Destroy", "idleSeconds": 5, "maxLifetimeSeconds": 60, "workspaceSize": "5Mi",
+    "network": {"egress": "DNS", "allow": ["192.0.2.0/24"]},
+    "template": {
+        "image": "i", "imagePullPolicy": "Never", "env": [{"name": "A", "value": "b"}], "resources": RESOURCES,
+        "runtimeClassName": "gvisor", "nodeSelector": {"a": "b"}, "userNamespace": False,
+        "tolerations": [
+            {"key": "k", "operator": "Equal", "value": "v", "effect": "NoExecute", "tolerationSeconds": 5}
+        ],
+    },
+}  # fmt: skip
+
+
+def _object(kind: str, spec: Json, status: Json | None = None) -> Json:
+    body = {"apiVersion": "skerry.dev/v1alpha1", "kind": kind, "metadata": {"name": "full"}, "spec": spec}
+    return {**body, "status": status} if status else body
+
+
+FULL: dict[str, Json] = {
+    "AgentRun": _object("AgentRun", _RUN_SPEC, {**OPERATOR_STATUS, **RUNNER_STATUS}),
+    "AgentProfile": _object("AgentProfile", _PROFILE_SPEC),
+    "Sandbox": _object("Sandbox", _SANDBOX_SPEC, _SANDBOX_STATUS),
+    "SandboxClass": _object("SandboxClass", _CLASS_SPEC),
+}
+"""By kind. Fields that exclude each other are all set here: take one away before sending it."""
