@@ -8,16 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skerry_api.report import ANSWER_MAX, Outcome, Progress, RunnerStatus, SandboxRequest, Usage
-from skerry_api.text import cut_bytes
+from skerry_api.report import Progress, RunnerStatus, SandboxRequest, Usage
 from skerry_runner.cluster.environment import Identity
 from skerry_runner.cluster.view import RunView
 from skerry_runner.ports import RunResult
 
-__all__ = ["Report", "fitting", "seed"]
-
-MESSAGE_MAX = 2048
-REASON_MAX = 64
+__all__ = ["Report", "seed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +41,8 @@ class Report:
         told = self._with(
             progress=result.progress,
             usage=result.usage,
-            answer=None if result.answer is None else cut_bytes(result.answer, ANSWER_MAX),
-            outcome=fitting(result.outcome),
+            answer=result.answer,
+            outcome=result.outcome,
             stop_reason=result.stop_reason,
         )
         return replace(told, sandbox_id=result.sandbox_id or self.sandbox_id)
@@ -59,10 +55,3 @@ def seed(live: RunView, identity: Identity) -> Report:
     """The first report of this Pod: an older epoch's is dropped, the sandbox's name stays."""
     own = RunnerStatus(epoch=identity.epoch, pod_uid=identity.pod_uid, node=identity.node)
     return Report(runner=own, sandbox_id=live.sandbox_id)
-
-
-def fitting(outcome: Outcome) -> Outcome:
-    """The outcome within the schema's bounds: a report that is refused for its length would be lost."""
-    return outcome.model_copy(
-        update={"reason": outcome.reason[:REASON_MAX], "message": outcome.message[:MESSAGE_MAX]}
-    )

@@ -9,7 +9,7 @@ import logging
 from pathlib import Path
 
 from skerry_api.report import TERMINATION_MAX, TerminationReport
-from skerry_api.text import cut_bytes
+from skerry_runner.outcome import cut_bytes
 
 __all__ = ["termination_message", "write_termination_message"]
 
@@ -24,16 +24,20 @@ def _excess(report: TerminationReport) -> int:
     return len(_json(report).encode()) - TERMINATION_MAX
 
 
+def _shorter(text: str, excess: int) -> str:
+    return cut_bytes(text, max(0, len(text.encode()) - excess))
+
+
 def termination_message(report: TerminationReport) -> str:
     """The report as JSON of at most TERMINATION_MAX bytes: answer cut first, then message, then endpoint."""
     # A byte of text is at least a byte of JSON, so cutting the excess off once is enough (or all there is).
     if (excess := _excess(report)) > 0 and report.answer:
-        answer = cut_bytes(report.answer, len(report.answer.encode()) - excess)
+        answer = _shorter(report.answer, excess)
         report = report.model_copy(update={"answer": answer or None})
     for field in ("message", "endpoint"):
         text = getattr(report.outcome, field)
         if (excess := _excess(report)) > 0 and text:
-            shorter = cut_bytes(text, len(text.encode()) - excess)
+            shorter = _shorter(text, excess)
             report = report.model_copy(update={"outcome": report.outcome.model_copy(update={field: shorter})})
     return _json(report)
 

@@ -15,7 +15,7 @@ from skerry_api.agentrun import SandboxUse
 from skerry_api.phases import TERMINAL
 from skerry_runner.cluster.environment import Identity
 
-__all__ = ["RunView", "Verdict", "deleted", "names_us", "verdict", "view_of"]
+__all__ = ["RunView", "Verdict", "deleted", "names_us", "unknown", "verdict", "view_of"]
 
 _TERMINAL = frozenset(phase.value for phase in TERMINAL)
 
@@ -36,6 +36,7 @@ class RunView:
 
     uid: str
     resource_version: str
+    known: bool = True
     exists: bool = True
     deleting: bool = False
     cancel: bool = False
@@ -69,6 +70,11 @@ def view_of(raw: dict[str, Any]) -> RunView:
     )
 
 
+def unknown() -> RunView:
+    """The view of a run that nobody could read yet."""
+    return RunView(uid="", resource_version="", known=False)
+
+
 def deleted(resource_version: str = "") -> RunView:
     """The view of a run that is gone."""
     return RunView(uid="", resource_version=resource_version, exists=False)
@@ -81,6 +87,8 @@ def names_us(view: RunView, identity: Identity) -> bool:
 
 def verdict(view: RunView, identity: Identity, run_uid: str) -> Verdict:
     """Go on, cancel, or leave the run alone. A status that lags behind (an older epoch) fences nobody."""
+    if not view.known:
+        return Verdict.GO_ON
     others_pod = view.epoch == identity.epoch and view.pod_uid not in {"", identity.pod_uid}
     if not view.exists or view.uid != run_uid or view.epoch > identity.epoch or others_pod:
         return Verdict.FENCED

@@ -1,0 +1,82 @@
+"""`python -m skerry_runner`: one epoch of one run, in its Pod.
+
+Exit code 0 when the run succeeded, 1 for every other end, 2 when this is no runner Pod.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from datetime import UTC, datetime
+
+from skerry_api.document import API_KEY_ENV, RunDocument
+from skerry_api.phases import OutcomeClass
+from skerry_runner.cluster.environment import BadEnvironment, Environment, read_environment
+from skerry_runner.cluster.http import HttpRunPort
+from skerry_runner.cluster.logs import configure_logs
+from skerry_runner.cluster.session import Session
+from skerry_runner.journal import FileSink, Journal, Sink, StreamSink
+from skerry_runner.ports import Ports, RunResult
+
+log = logging.getLogger("skerry_runner")
+
+
+def _open_journal(env: Environment, document: RunDocument, api_key: str | None) -> Journal:
+    sinks: list[Sink] = [StreamSink(sys.stdout)]
+    try:
+        sinks.append(FileSink(env.state / "journal.jsonl"))
+    except OSError as error:
+        log.warning("the journal goes to stdout alone: %s", error)
+    return Journal(
+        sinks,
+        run=document.run.name,
+        thread=document.thread_id,
+        clock=lambda: datetime.now(UTC),
+        secrets=[api_key],
+    )
+
+
+async def _serve(env: Environment) -> int:
+    terminated = asyncio.Event()
+    # At once: the kernel ignores signals of PID 1 that nobody handles.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, terminated.set)
+    api_key = os.environ.pop(API_KEY_ENV, None)
+    booted = asyncio.create_task(asyncio.to_thread(_boot))
+
+    async def carry_out(document: RunDocument, ports: Ports) -> RunResult:
+        from skerry_runner.run import run_document
+
+        await booted
+        return await run_document(document, ports, api_key=api_key)
+
+    identity = env.identity
+    async with HttpRunPort(env.api_server, env.service_account, identity.namespace, identity.run) as port:
+        outcome = await Session(
+            env, port, carry_out, lambda document: _open_journal(env, document, api_key), terminated
+        ).run()
+    log.info("ended: %s %s", outcome.class_.value, outcome.reason)
+    return 0 if outcome.class_ is OutcomeClass.SUCCEEDED else 1
+
+
+def _boot() -> None:
+    from skerry_runner.run import boot
+
+    boot()
+
+
+def main() -> int:
+    configure_logs()
+    try:
+        env = read_environment(os.environ)
+    except BadEnvironment as error:
+        print(f"skerry_runner runs in a runner Pod: {error}", file=sys.stderr)  # noqa: T201 - for people
+        return 2
+    return asyncio.run(_serve(env))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
