@@ -1,0 +1,76 @@
+"""The runner's last word, from the run's status or else from the Pod's termination message. Untrusted input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from skerry_api.agentrun import AgentRun
+from skerry_api.phases import OutcomeClass, StopReason
+from skerry_api.report import Outcome, Progress, RunnerStatus, TerminationReport
+from skerry_operator.plan.podview import PodView
+
+__all__ = ["Report", "read_report", "read_termination", "relayed", "runner_status"]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    outcome: Outcome
+    stop_reason: StopReason | None = None
+    termination: TerminationReport | None = None
+    """Set where it came by the termination message alone."""
+
+    @property
+    def final(self) -> bool:
+        """Whether it ends the run; Interrupted leaves that to the operator."""
+        return self.outcome.class_ is not OutcomeClass.INTERRUPTED
+
+
+def runner_status(run: AgentRun, epoch: int, pod: PodView | None) -> RunnerStatus | None:
+    """What the runner of this epoch, and of no other Pod, says in the status."""
+    runner = run.status.runner
+    uid = pod.uid if pod else run.status.pod_uid
+    return runner if runner and epoch and runner.epoch == epoch and runner.pod_uid == uid else None
+
+
+def read_termination(run: AgentRun, epoch: int, pod: PodView | None) -> TerminationReport | None:
+    """The report in the Pod's termination message; None for anything that is not this epoch's report."""
+    ended = pod.container.terminated if pod else None
+    if ended is None or not ended.message:
+        return None
+    try:
+        report = TerminationReport.model_validate_json(ended.message)
+    except ValidationError:
+        return None
+    return report if report.run_uid == run.metadata.uid and report.epoch == epoch else None
+
+
+def read_report(run: AgentRun, epoch: int, pod: PodView | None) -> Report | None:
+    runner = runner_status(run, epoch, pod)
+    if runner is not None and runner.outcome is not None:
+        return Report(runner.outcome, runner.stop_reason)
+    late = read_termination(run, epoch, pod)
+    return Report(late.outcome, late.stop_reason, late) if late else None
+
+
+def relayed(run: AgentRun, pod: PodView, late: TerminationReport) -> dict[str, Any]:
+    """The runner's whole set of status fields with its termination report laid in."""
+    known = runner_status(run, late.epoch, pod) or RunnerStatus(
+        epoch=late.epoch, pod_uid=pod.uid, node=pod.node or None
+    )
+    news: dict[str, Any] = {
+        "outcome": late.outcome,
+        "stop_reason": late.stop_reason,
+        "progress": _further(known.progress, late.progress),
+        "usage": late.usage or known.usage,
+        "answer": known.answer if late.answer is None else late.answer,
+    }
+    runner = known.model_copy(update=news).wire()
+    sandbox = {"sandboxId": run.status.sandbox_id} if run.status.sandbox_id else {}
+    return {"runner": runner} | sandbox
+
+
+def _further(known: Progress | None, late: Progress | None) -> Progress | None:
+    return max((each for each in (known, late) if each), key=lambda each: each.turn, default=None)

@@ -1,0 +1,105 @@
+"""The sandbox as a run sees it: who asks, who holds, and `status.sandbox` out of the Sandbox's own status."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from skerry_api.agentrun import AgentRun, SandboxUse
+from skerry_api.phases import TERMINAL, RunPhase, SandboxPhase, SandboxState
+from skerry_api.report import SandboxRequest
+from skerry_api.sandbox import Sandbox
+from skerry_operator.plan.grantfit import fits, usable_key
+from skerry_operator.plan.resolve import sandbox_name
+from skerry_operator.plan.types import GrantRequest
+
+__all__ = ["asks", "held_sandbox", "request_of", "use_of"]
+
+_OVER = frozenset({SandboxState.RELEASED, SandboxState.LOST})
+
+
+def request_of(run: AgentRun) -> SandboxRequest | None:
+    """The request of the current epoch's runner; those of other epochs and Pods don't count."""
+    status, runner = run.status, run.status.runner
+    if runner is None or runner.sandbox_request is None or status.epoch is None:
+        return None
+    current = runner.epoch == status.epoch and runner.pod_uid == status.pod_uid
+    return runner.sandbox_request if current and runner.sandbox_request.epoch == status.epoch else None
+
+
+def asks(run: AgentRun) -> bool:
+    """Whether this run is to have its thread's sandbox: a live run that asked, or was given one before."""
+    if run.status.phase in TERMINAL or run.metadata.deletion_timestamp is not None:
+        return False
+    use = run.status.sandbox
+    return request_of(run) is not None or (use is not None and use.state not in _OVER)
+
+
+def held_sandbox(run: AgentRun, sandbox: Sandbox | None) -> Sandbox | None:
+    """The Sandbox, if it says that this run holds it."""
+    holder = sandbox.status.holder if sandbox else None
+    return sandbox if holder is not None and holder.uid == run.metadata.uid else None
+
+
+def use_of(
+    run: AgentRun,
+    sandbox: Sandbox | None,
+    phase: RunPhase,
+    *,
+    eager: bool,
+    deadline: datetime | None,
+) -> tuple[SandboxUse | None, GrantRequest | None]:
+    """`status.sandbox` beside `phase`, and the grant to be minted into it where the present one does not fit.
+
+    `deadline` is when the grant ends; None while the run is not Running, and then there is no grant.
+    """
+    before = run.status.sandbox
+    if not (eager or before is not None or request_of(run) is not None):
+        return None, None
+    if phase in TERMINAL:
+        return _released(before), None
+    held = held_sandbox(run, sandbox)
+    name = sandbox_name(run)
+    if held is None or held.status.phase is not SandboxPhase.READY or not held.status.endpoint:
+        lost = held is not None and held.status.phase is SandboxPhase.FAILED
+        return _pending(name, before, lost=lost), None
+    use = SandboxUse(
+        name=name,
+        state=SandboxState.READY,
+        pod_uid=held.status.pod_uid,
+        replacements=held.status.replacements or 0,
+        endpoint=held.status.endpoint,
+    )
+    wanted = _grant(run, use, deadline)
+    if wanted is None:
+        return use, None
+    token = before.grant if before else None
+    return (use.model_copy(update={"grant": token}), None) if fits(token, wanted) else (use, wanted)
+
+
+def _released(before: SandboxUse | None) -> SandboxUse | None:
+    if before is None:
+        return None
+    return before.model_copy(update={"state": SandboxState.RELEASED, "endpoint": None, "grant": None})
+
+
+def _pending(name: str, before: SandboxUse | None, *, lost: bool) -> SandboxUse:
+    had = before is not None and before.pod_uid is not None
+    state = SandboxState.LOST if lost else SandboxState.REPLACING if had else SandboxState.PENDING
+    kept = before or SandboxUse(name=name, state=state)
+    return kept.model_copy(update={"name": name, "state": state, "endpoint": None, "grant": None})
+
+
+def _grant(run: AgentRun, use: SandboxUse, deadline: datetime | None) -> GrantRequest | None:
+    request = request_of(run)
+    if request is None or deadline is None or not usable_key(request.public_key):
+        return None
+    return GrantRequest(
+        namespace=run.metadata.namespace,
+        sandbox_id=use.name,
+        pod_uid=use.pod_uid or "",
+        run_uid=run.metadata.uid,
+        run_name=run.metadata.name,
+        epoch=request.epoch,
+        public_key=request.public_key,
+        expires=deadline,
+    )
