@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -10,7 +11,9 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
+from skerry_operator import settings
 from skerry_operator.errors import ConfigError
+from skerry_operator.settings import PlanSettings
 
 __all__ = ["CONFIG_ENV", "DEFAULT_PATH", "ClusterDNS", "Config", "LeaseConfig", "load_config"]
 
@@ -89,6 +92,22 @@ class Config(_Part):
                 f"requestTimeoutSeconds must be ≤ lease.durationSeconds - lease.renewSeconds = {slack}"
             )
         return self
+
+    def plan_settings(self, jwks: str) -> PlanSettings:
+        """The part that planners see; `jwks` holds the public halves of the operator's keys."""
+        dns = self.cluster_dns
+        return PlanSettings(
+            runner_image=self.runner_image,
+            sandbox_image=self.sandbox_image,
+            image_pull_policy=self.image_pull_policy,
+            max_runs_per_namespace=self.max_runs_per_namespace,
+            cluster_cidrs=self.cluster_cidrs,
+            public_resolvers=self.public_resolvers,
+            cluster_dns=settings.ClusterDNS(dns.namespace, tuple(sorted(dns.pod_labels.items())), dns.ports),
+            operator_keys=jwks,
+            max_replacements=self.max_replacements,
+            cancel_grace=timedelta(seconds=self.cancel_grace_seconds),
+        )
 
 
 def load_config(path: Path) -> Config:

@@ -97,7 +97,14 @@ class AioPort:
         return await self._send(_Call("PATCH", path, where, _FORCED, body, content=_APPLY))
 
     async def apply_status(
-        self, kind: Kind, namespace: str, name: str, status: Raw, *, resource_version: str
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        status: Raw,
+        *,
+        resource_version: str,
+        manager: str = OPERATOR_MANAGER,
     ) -> Raw:
         body = {
             "apiVersion": kind.api_version,
@@ -107,7 +114,8 @@ class AioPort:
         }
         where = f"apply {kind.name}/status {namespace}/{name}"
         path = kind.path(namespace, name, "status")
-        return await self._send(_Call("PATCH", path, where, _FORCED, body, content=_APPLY))
+        query = {"fieldManager": manager, "force": "true"}
+        return await self._send(_Call("PATCH", path, where, query, body, content=_APPLY))
 
     async def delete(
         self, kind: Kind, namespace: str, name: str, *, uid: str, grace_seconds: int | None = None

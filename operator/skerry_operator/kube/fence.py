@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from skerry_operator.errors import Fenced
 from skerry_operator.kube.kinds import Kind, Raw
-from skerry_operator.kube.port import KubePort, Listing
+from skerry_operator.kube.port import OPERATOR_MANAGER, KubePort, Listing
 
 __all__ = ["FencedPort"]
 
@@ -39,11 +39,18 @@ class FencedPort:
         return await self._inner.apply(kind, namespace, name, body)
 
     async def apply_status(
-        self, kind: Kind, namespace: str, name: str, status: Raw, *, resource_version: str
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        status: Raw,
+        *,
+        resource_version: str,
+        manager: str = OPERATOR_MANAGER,
     ) -> Raw:
         self._check("apply", kind, namespace, name)
         return await self._inner.apply_status(
-            kind, namespace, name, status, resource_version=resource_version
+            kind, namespace, name, status, resource_version=resource_version, manager=manager
         )
 
     async def delete(

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from skerry_operator.errors import KubeError
 from skerry_operator.kube.kinds import Kind, Raw
-from skerry_operator.kube.port import KubePort, Listing
+from skerry_operator.kube.port import OPERATOR_MANAGER, KubePort, Listing
 from skerry_operator.metrics import Metrics
 
 __all__ = ["MeteredPort"]
@@ -42,9 +42,18 @@ class MeteredPort:
         return await self._count("apply", kind, self._inner.apply(kind, namespace, name, body))
 
     async def apply_status(
-        self, kind: Kind, namespace: str, name: str, status: Raw, *, resource_version: str
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        status: Raw,
+        *,
+        resource_version: str,
+        manager: str = OPERATOR_MANAGER,
     ) -> Raw:
-        call = self._inner.apply_status(kind, namespace, name, status, resource_version=resource_version)
+        call = self._inner.apply_status(
+            kind, namespace, name, status, resource_version=resource_version, manager=manager
+        )
         return await self._count("status", kind, call)
 
     async def delete(

@@ -12,10 +12,13 @@ from typing import Protocol
 
 from skerry_operator.kube.kinds import Kind, Raw
 
-__all__ = ["OPERATOR_MANAGER", "KubePort", "Listing"]
+__all__ = ["OPERATOR_MANAGER", "RUNNER_MANAGER", "KubePort", "Listing"]
 
 OPERATOR_MANAGER = "skerry-operator"
-"""Field manager of everything that the operator applies."""
+"""Field manager of what the operator applies in its own name."""
+
+RUNNER_MANAGER = "skerry-runner"
+"""Field manager of the runner, whose last word the operator relays when the runner could not."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,16 @@ class KubePort(Protocol):
         ...
 
     async def apply_status(
-        self, kind: Kind, namespace: str, name: str, status: Raw, *, resource_version: str
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        status: Raw,
+        *,
+        resource_version: str,
+        manager: str = OPERATOR_MANAGER,
     ) -> Raw:
-        """Server-side apply of the operator's whole status. Raises Conflict when `resource_version` is stale, NotFound."""
+        """Server-side apply of the manager's whole status, forced. Raises Conflict for a stale `resource_version`, NotFound."""
         ...
 
     async def delete(

@@ -13,7 +13,7 @@ import tenacity
 
 from skerry_operator.errors import Unknown
 from skerry_operator.kube.kinds import Kind, Raw
-from skerry_operator.kube.port import KubePort, Listing
+from skerry_operator.kube.port import OPERATOR_MANAGER, KubePort, Listing
 
 __all__ = ["RetryingPort"]
 
@@ -57,11 +57,20 @@ class RetryingPort:
         return await self._repeat(lambda: self._inner.apply(kind, namespace, name, body))
 
     async def apply_status(
-        self, kind: Kind, namespace: str, name: str, status: Raw, *, resource_version: str
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        status: Raw,
+        *,
+        resource_version: str,
+        manager: str = OPERATOR_MANAGER,
     ) -> Raw:
         # Twice does no harm: had the first got through, the second is a Conflict, and planned again.
         return await self._repeat(
-            lambda: self._inner.apply_status(kind, namespace, name, status, resource_version=resource_version)
+            lambda: self._inner.apply_status(
+                kind, namespace, name, status, resource_version=resource_version, manager=manager
+            )
         )
 
     async def delete(

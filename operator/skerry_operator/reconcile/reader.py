@@ -1,0 +1,101 @@
+"""Live reads: from the API server into the cache. An error is raised, never taken for absence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skerry_api.labels import MANAGED_BY, Annotation, Component, Label
+from skerry_operator.cache.store import Store
+from skerry_operator.clock import Clock
+from skerry_operator.errors import KubeError
+from skerry_operator.kube.kinds import CONFIG_MAP, NETWORK_POLICY, NODE, POD, Kind, Raw
+from skerry_operator.kube.port import KubePort
+from skerry_operator.plan.lookup import Found, Lookup, Missing, Unknown
+from skerry_operator.plan.podview import NodeState, PodView
+from skerry_operator.plan.types import TextRef
+
+__all__ = ["POD_LABELS", "Reader", "hash_of"]
+
+POD_LABELS = f"{Label.MANAGED_BY}={MANAGED_BY},{Label.COMPONENT} in ({Component.RUNNER},{Component.SANDBOX})"
+"""Selects every Pod that the operator makes."""
+_OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
+
+
+class Reader:
+    def __init__(self, port: KubePort, store: Store, clock: Clock) -> None:
+        self._port = port
+        self._store = store
+        self._clock = clock
+
+    async def refresh(self, kind: Kind, namespace: str, name: str) -> None:
+        """Let the cache know how the object is now, or that it is gone. Raises KubeError."""
+        raw = await self._port.get(kind, namespace, name)
+        if raw is None:
+            self._store.gone(kind, namespace, name, self._clock.now())
+        else:
+            self._store.put(kind, raw)
+
+    async def refresh_runner_pods(self, namespace: str, run: str) -> None:
+        """The same for all Pods of the run's name. Raises KubeError."""
+        known = self._store.runner_pods(namespace, run, None)
+        await self._refresh_pods(namespace, f"{Component.RUNNER},{Label.RUN}={run}", known)
+
+    async def refresh_sandbox_pods(self, namespace: str, name: str) -> None:
+        """The same for all Pods of the sandbox, and the one that has its name. Raises KubeError."""
+        await self._refresh_pods(
+            namespace,
+            f"{Component.SANDBOX},{Label.SANDBOX}={name}",
+            self._store.sandbox_pods(namespace, name),
+        )
+        await self.refresh(POD, namespace, name)
+
+    async def _refresh_pods(self, namespace: str, component: str, known: Sequence[PodView]) -> None:
+        selector = f"{Label.MANAGED_BY}={MANAGED_BY},{Label.COMPONENT}={component}"
+        listing = await self._port.list(POD, namespace, labels=selector)
+        for raw in listing.items:
+            self._store.put(POD, raw)
+        listed = {raw["metadata"]["name"] for raw in listing.items}
+        for pod in known:
+            if pod.name not in listed:
+                self._store.drop(POD, namespace, pod.name, int(listing.resource_version), self._clock.now())
+
+    async def lookup(self, kind: Kind, namespace: str, name: str) -> None:
+        """Refresh what the cache lacks; an error leaves it lacking. (A watch of another kind may be ahead.)"""
+        if self._store.table(kind).get(namespace, name) is None:
+            await self.refresh(kind, namespace, name)
+
+    async def text(self, namespace: str, ref: TextRef) -> Lookup[str]:
+        """A key of a ConfigMap, read anew each time: ConfigMaps are not watched."""
+        try:
+            raw = await self._port.get(CONFIG_MAP, namespace, ref.name)
+        except KubeError as error:
+            return Unknown(str(error))
+        if raw is None:
+            return Missing(f"ConfigMap {ref.name}")
+        found = (raw.get("data") or {}).get(ref.key)
+        return Missing(f"key {ref.key} in ConfigMap {ref.name}") if found is None else Found(found)
+
+    async def policy_hash(self, namespace: str, name: str) -> Lookup[str]:
+        """The template hash that a NetworkPolicy carries."""
+        try:
+            raw = await self._port.get(NETWORK_POLICY, namespace, name)
+        except KubeError as error:
+            return Unknown(str(error))
+        return Missing(f"NetworkPolicy {name}") if raw is None else Found(hash_of(raw))
+
+    async def node_state(self, name: str) -> NodeState:
+        """Whether a Node is there; Unknown whenever that cannot be said."""
+        try:
+            raw = await self._port.get(NODE, "", name)
+        except KubeError:
+            return NodeState.UNKNOWN
+        if raw is None:
+            return NodeState.GONE
+        taints = (raw.get("spec") or {}).get("taints") or ()
+        out = any(taint.get("key") == _OUT_OF_SERVICE for taint in taints)
+        return NodeState.OUT_OF_SERVICE if out else NodeState.PRESENT
+
+
+def hash_of(policy: Raw) -> str:
+    """The template hash that stands in the policy's annotation; empty for one that somebody else made."""
+    return str((policy["metadata"].get("annotations") or {}).get(Annotation.TEMPLATE_HASH, ""))
