@@ -55,13 +55,13 @@ def use_of(
     before = run.status.sandbox
     if not (eager or before is not None or request_of(run) is not None):
         return None, None
-    if phase in TERMINAL:
-        return _released(before), None
     held = held_sandbox(run, sandbox)
+    failed = held is not None and held.status.phase is SandboxPhase.FAILED
+    if phase in TERMINAL:
+        return _released(before, SandboxState.LOST if failed else SandboxState.RELEASED), None
     name = sandbox_name(run)
     if held is None or held.status.phase is not SandboxPhase.READY or not held.status.endpoint:
-        lost = held is not None and held.status.phase is SandboxPhase.FAILED
-        return _pending(name, before, lost=lost), None
+        return _pending(name, before, lost=failed), None
     use = SandboxUse(
         name=name,
         state=SandboxState.READY,
@@ -76,10 +76,10 @@ def use_of(
     return (use.model_copy(update={"grant": token}), None) if fits(token, wanted) else (use, wanted)
 
 
-def _released(before: SandboxUse | None) -> SandboxUse | None:
+def _released(before: SandboxUse | None, state: SandboxState) -> SandboxUse | None:
     if before is None:
         return None
-    return before.model_copy(update={"state": SandboxState.RELEASED, "endpoint": None, "grant": None})
+    return before.model_copy(update={"state": state, "endpoint": None, "grant": None})
 
 
 def _pending(name: str, before: SandboxUse | None, *, lost: bool) -> SandboxUse:

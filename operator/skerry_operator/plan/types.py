@@ -90,7 +90,8 @@ class ObservedRun:
     gone_at: datetime | None = None
     """With `run` None: when this process saw it go; None: before its time."""
     live: bool = False
-    """run and pods were read from the API server in this pass."""
+    """run, pods and (while no Pod exists) profile were read from the API server in this pass: a cached profile may be
+    older than the run that relies on it."""
 
 
 @dataclass(frozen=True, slots=True)

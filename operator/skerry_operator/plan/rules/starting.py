@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from skerry_api.agentprofile import AgentProfile
 from skerry_api.document import RunDocument
 from skerry_api.phases import FailureClass, RunPhase, WaitReason
+from skerry_api.problems import Problem
 from skerry_api.resolve import document_json, resolve, texts_needed
 from skerry_operator.build.faults import InvalidSpecError
 from skerry_operator.build.policies import build_profile_policy, policy_hash
@@ -175,7 +176,7 @@ def _texts(f: RunFacts) -> dict[tuple[str, str], str]:
     return {(ref.name, ref.key): each.value for ref, each in texts.items() if isinstance(each, Found)}
 
 
-def _document(f: RunFacts) -> RunDocument | tuple[object, ...]:
+def _document(f: RunFacts) -> RunDocument | tuple[Problem, ...]:
     return resolve(f.run, _profile(f), _texts(f), epoch=f.epoch + 1)
 
 
