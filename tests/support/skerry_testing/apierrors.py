@@ -19,6 +19,9 @@ class Cause:
     message: str
 
 
+_NO_FIELD = "<nil>"
+
+
 class ApiError(Exception):
     """The server said no. `code` is HTTP's, `reason` the Status's (`Invalid`, `Conflict`, …)."""
 
@@ -31,7 +34,8 @@ class ApiError(Exception):
 
     @property
     def fields(self) -> set[str]:
-        return {cause.field for cause in self.causes}
+        """Paths at fault; without the remark that rules were not looked at since the object doesn't fit."""
+        return {cause.field for cause in self.causes} - {_NO_FIELD}
 
 
 def _cause(raw: dict[str, Any]) -> Cause:
