@@ -1,7 +1,7 @@
 """How an epoch ends: exceptions into outcomes, texts into what status may hold. Pure.
 
-    RunEnded          ends the run with an outcome of its own; passes every guard
-    └─ InvalidDocument   the document can't be carried out: InvalidSpec, with the field's path
+RunEnded          ends the run with an outcome of its own; passes every guard
+└─ InvalidDocument   the document can't be carried out: InvalidSpec, with the field's path
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SHORTEST_SECRET = 6
 """Shorter ones would blank out ordinary words."""
 
 
-class RunEnded(Exception):  # noqa: N818 - not always an error
+class RunEnded(Exception):
     """Ends the run at once with this outcome."""
 
     def __init__(self, outcome: Outcome) -> None:
@@ -43,7 +43,9 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str | None] = ()) -> None:
         # The longest first: one secret may be part of another.
-        self._secrets = sorted({s for s in secrets if s and len(s) >= _SHORTEST_SECRET}, key=len, reverse=True)
+        self._secrets = sorted(
+            {s for s in secrets if s and len(s) >= _SHORTEST_SECRET}, key=len, reverse=True
+        )
 
     def __call__(self, text: str) -> str:
         for secret in self._secrets:
@@ -77,7 +79,9 @@ def app_error(reason: str, message: str) -> Outcome:
 
 def model_error(error: BaseException, endpoint: str | None) -> Outcome:
     """The model couldn't be called; the reason is the exception's class."""
-    return _outcome(OutcomeClass.MODEL_ERROR, type(error).__name__, str(error) or type(error).__name__, endpoint)
+    return _outcome(
+        OutcomeClass.MODEL_ERROR, type(error).__name__, str(error) or type(error).__name__, endpoint
+    )
 
 
 def sandbox_lost(message: str) -> Outcome:

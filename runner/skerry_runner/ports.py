@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from skerry_runner.sandbox.types import Sandbox
 
 __all__ = [
-    "CancelReason", "Cancellation", "Clock", "JournalPort", "NewId", "Ports", "Reporter", "RunResult", "SandboxProvider",
+    "CancelReason", "Cancellation", "Clock", "JournalPort", "NewId", "Ports", "Reporter", "RunResult", "SandboxLost",
+    "SandboxProvider",
 ]  # fmt: skip
 
 Clock = Callable[[], datetime]
@@ -101,6 +102,10 @@ class Reporter(Protocol):
         ...
 
 
+class SandboxLost(Exception):
+    """There is no sandbox any more and none will come: ends the run. Also raised in the midst of a call."""
+
+
 class SandboxProvider(Protocol):
     """Where a sandbox comes from. In a cluster, `acquire` publishes the sandboxRequest and waits for Ready."""
 
@@ -113,7 +118,8 @@ class SandboxProvider(Protocol):
         """Get the thread's sandbox; the same one while it is held.
 
         Raises:
-            SandboxError: none could be had; SandboxLost means that none will be.
+            SandboxError: none could be had this time; the agent is told and may try again.
+            SandboxLost: none will be.
         """
         ...
 

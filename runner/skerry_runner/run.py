@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from typing import TYPE_CHECKING
 
-from skerry_runner.ports import Ports, RunResult
+from skerry_api.phases import OutcomeClass
+from skerry_runner.events import RunEnd
+from skerry_runner.outcome import app_error, cancelled
+from skerry_runner.ports import Cancellation, Ports, RunResult
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from skerry_api.document import RunDocument
+    from skerry_runner.invocation import Invocation
 
-__all__ = ["boot", "run_document"]
+__all__ = ["CANCEL_GRACE_SECONDS", "boot", "run_document"]
+
+CANCEL_GRACE_SECONDS = 10.0
+"""How long a cancelled agent may take to end its executions."""
+log = logging.getLogger(__name__)
 
 
 def boot() -> None:
     """Import what a run needs (about a second of CPU), before anyone knows which run it will be."""
-    raise NotImplementedError
+    import skerry_runner.invocation  # noqa: F401 - the import is the point
 
 
 async def run_document(
@@ -30,4 +40,48 @@ async def run_document(
 
     `ports.cancellation` stops it: executions are killed and the outcome is Cancelled or Interrupted.
     """
-    raise NotImplementedError
+    await ports.reporter.started()
+    await asyncio.to_thread(boot)
+    from skerry_runner.invocation import Invocation
+
+    invocation = Invocation(document, ports, api_key=api_key, checkpointer=checkpointer)
+    ports.journal.emit(invocation.start_event())
+    async with invocation.session.hold():
+        result = await _until_end(invocation, ports.cancellation)
+    invocation.note_unused()
+    ports.journal.emit(
+        RunEnd(
+            outcome=result.outcome,
+            stop_reason=result.stop_reason,
+            usage=result.usage,
+            progress=result.progress,
+            answer_chars=len(result.answer or ""),
+        )
+    )
+    await ports.journal.flush()
+    await ports.reporter.ended(result)
+    return result
+
+
+async def _until_end(invocation: Invocation, cancellation: Cancellation) -> RunResult:
+    """The agent's own result, or what a request to stop makes of it; on every way out the agent's task is over."""
+    agent = asyncio.create_task(invocation.run(), name="agent")
+    stop = asyncio.create_task(cancellation.wait(), name="stop")
+    try:
+        await asyncio.wait({agent, stop}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stop.cancel()
+        if not agent.done():
+            agent.cancel()
+            await asyncio.wait({agent}, timeout=CANCEL_GRACE_SECONDS)
+            if not agent.done():
+                log.warning("the agent did not end within %g s of its cancellation", CANCEL_GRACE_SECONDS)
+    result = agent.result() if agent.done() and not agent.cancelled() else None
+    if cancellation.reason is None:
+        return result or invocation.result(
+            app_error("Cancelled", "the agent was cancelled by nobody we know")
+        )
+    # What ended well before it could be stopped has ended well; what failed while being stopped was stopped.
+    if result is not None and result.outcome.class_ is OutcomeClass.SUCCEEDED:
+        return result
+    return invocation.result(cancelled(cancellation.reason))

@@ -5,7 +5,7 @@ What limits a run is kept here keyed by run, so that retry, resume and answer ca
 
 from __future__ import annotations
 
-from typing import Annotated, NotRequired, TypedDict, TypeVar
+from typing import Annotated, NotRequired, TypedDict, TypeVar, cast
 
 from langchain.agents import AgentState
 
@@ -40,14 +40,20 @@ class SandboxRef(TypedDict):
     id: str
 
 
-def merge_limits(left: dict[str, RunLimits] | None, right: dict[str, RunLimits] | None) -> dict[str, RunLimits]:
+def merge_limits(
+    left: dict[str, RunLimits] | None, right: dict[str, RunLimits] | None
+) -> dict[str, RunLimits]:
     """By run, the larger of each counter: writing the same totals twice, or late, changes nothing."""
     merged = dict(left or {})
     for run, counters in (right or {}).items():
-        old = merged.pop(run, {})
-        keys = old.keys() | counters.keys()
-        merged[run] = RunLimits(**{key: max(old.get(key, 0), counters.get(key, 0)) for key in sorted(keys)})  # type: ignore[typeddict-item]  # the keys are RunLimits' own
+        old = merged.pop(run, RunLimits())
+        larger = {key: max(_count(old, key), _count(counters, key)) for key in (*old, *counters)}
+        merged[run] = cast("RunLimits", larger)
     return _newest(merged)
+
+
+def _count(counters: RunLimits, key: str) -> int:
+    return cast("dict[str, int]", counters).get(key, 0)
 
 
 def merge_sandbox(left: SandboxRef | None, right: SandboxRef | None) -> SandboxRef | None:

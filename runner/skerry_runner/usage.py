@@ -61,7 +61,12 @@ class Tally:
     def tokens(self, used: Usage) -> None:
         now = self.counts
         self._set(
-            replace(now, input=now.input + used.input, output=now.output + used.output, total=now.total + used.total)
+            replace(
+                now,
+                input=now.input + used.input,
+                output=now.output + used.output,
+                total=now.total + used.total,
+            )
         )
 
     def tool_call(self) -> None:

@@ -45,7 +45,8 @@ class FusedNode:
             if jump is not None and jump not in step.jumps:
                 # LangChain ignores an undeclared jump without a word.
                 self._on_fault(
-                    runtime.context, RowFault(step.row, self._hook, "UndeclaredJump", f"jump to {jump} ignored")
+                    runtime.context,
+                    RowFault(step.row, self._hook, "UndeclaredJump", f"jump to {jump} ignored"),
                 )
                 update = {key: value for key, value in update.items() if key != "jump_to"}
                 jump = None

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, cast
 from langchain.agents.middleware.types import AgentMiddleware, hook_config
 from langchain_core.tools import BaseTool
 from langgraph.channels.base import BaseChannel
+from typing_extensions import override
 
 from skerry_runner.compose.nodes import FusedNode
 from skerry_runner.compose.reducers import channels_of, merged_schema
@@ -25,6 +26,7 @@ class Pipeline(AgentMiddleware[Any, Any, Any]):
     channels: ClassVar[dict[str, BaseChannel[Any, Any, Any]]]
 
     @property
+    @override
     def name(self) -> str:
         return "Pipeline"
 
@@ -37,7 +39,11 @@ def _node_method(node: FusedNode) -> Callable[..., Any]:
     async def method(self: Pipeline, state: Any, runtime: Any) -> dict[str, Any] | None:
         return await node(self.channels, state, runtime)
 
-    return cast("Callable[..., Any]", hook_config(can_jump_to=node.can_jump_to)(method)) if node.can_jump_to else method
+    return (
+        cast("Callable[..., Any]", hook_config(can_jump_to=node.can_jump_to)(method))
+        if node.can_jump_to
+        else method
+    )
 
 
 def _wrap_method(wrap: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -62,7 +68,9 @@ def compose(rows: Sequence[Row], *, state_schema: type, on_fault: OnFault = _ign
             having[hook].append(row)
 
     methods: dict[str, Any] = {
-        f"a{hook}": _node_method(FusedNode(hook, having[hook], on_fault)) for hook in NODE_HOOKS if having[hook]
+        f"a{hook}": _node_method(FusedNode(hook, having[hook], on_fault))
+        for hook in NODE_HOOKS
+        if having[hook]
     }
     if having[Hook.WRAP_MODEL_CALL]:
         methods["awrap_model_call"] = _wrap_method(nest_model_wraps(having[Hook.WRAP_MODEL_CALL]))

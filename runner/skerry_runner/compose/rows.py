@@ -10,7 +10,17 @@ from typing import Any, cast
 
 from langchain.agents.middleware.types import AgentMiddleware, JumpTo
 
-__all__ = ["NODE_HOOKS", "Hook", "NodeHook", "OnFault", "PipelineError", "Row", "RowFault", "hooks_of", "node_hook"]
+__all__ = [
+    "NODE_HOOKS",
+    "Hook",
+    "NodeHook",
+    "OnFault",
+    "PipelineError",
+    "Row",
+    "RowFault",
+    "hooks_of",
+    "node_hook",
+]
 
 Row = AgentMiddleware[Any, Any, Any]
 NodeHook = Callable[[Any, Any], Awaitable[dict[str, Any] | None]]
@@ -83,7 +93,9 @@ def node_hook(row: Row, hook: Hook) -> NodeHook:
 def jumps_of(row: Row, hook: Hook) -> frozenset[JumpTo]:
     """Where the hook says that it may jump to (`@hook_config(can_jump_to=…)`)."""
     for method in (hook, f"a{hook}"):
-        declared = cast("Sequence[JumpTo] | None", getattr(getattr(type(row), method), "__can_jump_to__", None))
+        declared = cast(
+            "Sequence[JumpTo] | None", getattr(getattr(type(row), method), "__can_jump_to__", None)
+        )
         if declared is not None and _overrides(row, method):
             return frozenset(declared)
     return frozenset()

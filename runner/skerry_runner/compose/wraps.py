@@ -47,7 +47,9 @@ def nest_model_wraps(rows: Sequence[Row]) -> ModelWrap:
     wraps: list[ModelWrap] = [row.awrap_model_call for row in rows]
 
     async def composed(request: ModelRequest[Any], handler: ModelHandler) -> ModelResult:
-        async def layer(index: int, request: ModelRequest[Any], commands: list[Command[Any]]) -> ModelResponse[Any]:
+        async def layer(
+            index: int, request: ModelRequest[Any], commands: list[Command[Any]]
+        ) -> ModelResponse[Any]:
             if index == len(wraps):
                 return await handler(request)
             inner: list[Command[Any]] = []

@@ -5,19 +5,28 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, InvalidToolCall, ToolCall
 from langchain_core.messages.ai import UsageMetadata
-from langchain_core.messages.tool import InvalidToolCall, ToolCall, invalid_tool_call, tool_call, tool_call_chunk
+from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call_chunk
 
-from skerry_runner.models.scripted.render import render_content, render_request
+from skerry_runner.messages import render_content
+from skerry_runner.models.scripted.render import render_request
 from skerry_runner.models.scripted.schema import Provider, Step
 
 __all__ = ["answer_of", "chunks_of"]
 
-_PROVIDER_NAMES = {Provider.OPENAI: "openai", Provider.ANTHROPIC: "anthropic", Provider.GEMINI: "google_genai"}
-_FINISH_KEYS = {Provider.OPENAI: "finish_reason", Provider.ANTHROPIC: "stop_reason", Provider.GEMINI: "finish_reason"}
+_PROVIDER_NAMES = {
+    Provider.OPENAI: "openai",
+    Provider.ANTHROPIC: "anthropic",
+    Provider.GEMINI: "google_genai",
+}
+_FINISH_KEYS = {
+    Provider.OPENAI: "finish_reason",
+    Provider.ANTHROPIC: "stop_reason",
+    Provider.GEMINI: "finish_reason",
+}
 _FINISH = {
     Provider.OPENAI: ("stop", "tool_calls"),
     Provider.ANTHROPIC: ("end_turn", "tool_use"),
@@ -33,7 +42,9 @@ def answer_of(step: Step, messages: Sequence[BaseMessage], *, call_prefix: str) 
         for n, call in enumerate(step.tool_calls, start=1)
     ]
     invalid: list[InvalidToolCall] = [
-        invalid_tool_call(name=call.name, args=call.args, id=call.id or f"{call_prefix}_{n}", error=call.error)
+        invalid_tool_call(
+            name=call.name, args=call.args, id=call.id or f"{call_prefix}_{n}", error=call.error
+        )
         for n, call in enumerate(step.invalid_tool_calls, start=len(calls) + 1)
     ]
     plain, with_calls = _FINISH[step.provider]
@@ -80,7 +91,9 @@ def chunks_of(message: AIMessage) -> Iterator[AIMessageChunk]:
         half = len(text) // 2
         yield AIMessageChunk(
             content="",
-            tool_call_chunks=[tool_call_chunk(name=call["name"], args=text[:half], id=call["id"], index=index)],
+            tool_call_chunks=[
+                tool_call_chunk(name=call["name"], args=text[:half], id=call["id"], index=index)
+            ],
         )
         yield AIMessageChunk(
             content="", tool_call_chunks=[tool_call_chunk(name=None, args=text[half:], id=None, index=index)]
@@ -105,7 +118,7 @@ def _usage(step: Step, messages: Sequence[BaseMessage]) -> UsageMetadata:
         sent, said = step.usage.input, step.usage.output
     else:
         calls = "".join(call.name + json.dumps(call.args) for call in step.tool_calls)
-        spoken = render_content(cast("str | list[str | dict[str, Any]]", step.say)) + (step.thinking or "") + calls
+        spoken = render_content(step.say) + (step.thinking or "") + calls
         sent, said = _tokens(render_request(messages)), _tokens(spoken)
     return UsageMetadata(input_tokens=sent, output_tokens=said, total_tokens=sent + said)
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
-from langchain.agents.middleware.types import AgentMiddleware, ExtendedModelResponse, ModelRequest, ModelResponse
+from langchain.agents.middleware.types import (
+    AgentMiddleware,
+    ExtendedModelResponse,
+    ModelRequest,
+    ModelResponse,
+)
 from langgraph.types import Command
+from typing_extensions import override
 
 from skerry_runner.models.scripted.model import ScriptedModel
 from skerry_runner.state import RunnerState
@@ -19,13 +25,16 @@ class ScriptCursor(AgentMiddleware[RunnerState, Any, Any]):
 
     state_schema = RunnerState
 
+    @override
     async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         model = request.model
         if not isinstance(model, ScriptedModel):
             return await handler(request)
-        playhead, kept = model.playhead, (request.state or {}).get("script") or {}
+        playhead, kept = model.playhead, cast("RunnerState", request.state).get("script") or {}
         playhead.seed(model.part, kept.get(playhead.key, 0))
         response = await handler(request)
         update = {"script": {playhead.key: playhead.position(model.part)}}

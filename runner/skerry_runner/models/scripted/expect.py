@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from langchain_core.messages import BaseMessage
 
-from skerry_runner.models.scripted.render import render_request, role_of
+from skerry_runner.messages import role_of
+from skerry_runner.models.scripted.render import render_request
 from skerry_runner.models.scripted.schema import Expect
 
 __all__ = ["mismatches"]
@@ -19,20 +20,23 @@ def mismatches(expect: Expect, messages: Sequence[BaseMessage], tools: Sequence[
 
 
 def _found(expect: Expect, messages: Sequence[BaseMessage], tools: Sequence[str]) -> Iterator[str]:
-    text = render_request(messages) if expect.contains or expect.absent else ""
-    for pattern in expect.contains:
-        if not re.search(pattern, text):
-            yield f"contains {pattern!r}: nothing matches"
-    for pattern in expect.absent:
-        if found := re.search(pattern, text):
-            yield f"absent {pattern!r}: matches {found.group(0)[:80]!r}"
+    if expect.contains or expect.absent:
+        yield from _texts(expect, render_request(messages))
     for name in expect.tools.include:
         if name not in tools:
             yield f"tools.include {name}: not bound (bound: {', '.join(tools) or 'none'})"
     for name in expect.tools.exclude:
         if name in tools:
             yield f"tools.exclude {name}: bound"
-    if expect.last_role is not None:
-        last = role_of(messages[-1]) if messages else "none"
-        if last != expect.last_role:
-            yield f"lastRole {expect.last_role}: it is {last}"
+    last = role_of(messages[-1]) if messages else "none"
+    if expect.last_role not in {None, last}:
+        yield f"lastRole {expect.last_role}: it is {last}"
+
+
+def _texts(expect: Expect, text: str) -> Iterator[str]:
+    for pattern in expect.contains:
+        if not re.search(pattern, text):
+            yield f"contains {pattern!r}: nothing matches"
+    for pattern in expect.absent:
+        if found := re.search(pattern, text):
+            yield f"absent {pattern!r}: matches {found.group(0)[:80]!r}"

@@ -1,7 +1,7 @@
 """What error steps raise. Shaped like a provider SDK's errors, so that whatever classifies those meets the same.
 
-    ModelError (LangChain)
-    └─ Scripted…   one for each family of HTTP status, with status_code, code, body and response.headers
+ModelError (LangChain)
+└─ Scripted…   one for each family of HTTP status, with status_code, code, body and response.headers
 """
 
 from __future__ import annotations

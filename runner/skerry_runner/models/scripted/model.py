@@ -16,12 +16,13 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ConfigDict
+from typing_extensions import override
 
+from skerry_runner.messages import role_of
 from skerry_runner.models.scripted.answer import answer_of, chunks_of
 from skerry_runner.models.scripted.expect import mismatches
 from skerry_runner.models.scripted.faults import fault_of
 from skerry_runner.models.scripted.playhead import LEAD, Part, Playhead, ScriptMismatch
-from skerry_runner.models.scripted.render import role_of
 from skerry_runner.models.scripted.schema import Step
 
 __all__ = ["ScriptedModel"]
@@ -41,10 +42,12 @@ class ScriptedModel(BaseChatModel):
     part: Part = LEAD
 
     @property
+    @override
     def _llm_type(self) -> str:
         return "scripted"
 
     @property
+    @override
     def _identifying_params(self) -> dict[str, Any]:
         return {"model": "scripted"}
 
@@ -52,6 +55,7 @@ class ScriptedModel(BaseChatModel):
         """The same script, played by somebody else."""
         return self.model_copy(update={"part": part})
 
+    @override
     def bind_tools(
         self, tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool], **kwargs: Any
     ) -> Runnable[LanguageModelInput, AIMessage]:
@@ -75,6 +79,7 @@ class ScriptedModel(BaseChatModel):
             raise fault_of(step.error)
         return answer_of(step, messages, call_prefix=f"call_{self.playhead.run[:8]}_{index}")
 
+    @override
     def _generate(
         self,
         messages: list[BaseMessage],
@@ -86,6 +91,7 @@ class ScriptedModel(BaseChatModel):
         time.sleep(step.delay_seconds)
         return ChatResult(generations=[ChatGeneration(message=self._answer(index, step, messages))])
 
+    @override
     async def _agenerate(
         self,
         messages: list[BaseMessage],
@@ -97,6 +103,7 @@ class ScriptedModel(BaseChatModel):
         await asyncio.sleep(step.delay_seconds)
         return ChatResult(generations=[ChatGeneration(message=self._answer(index, step, messages))])
 
+    @override
     def _stream(
         self,
         messages: list[BaseMessage],
@@ -112,6 +119,7 @@ class ScriptedModel(BaseChatModel):
                 run_manager.on_llm_new_token(str(chunk.text), chunk=piece)
             yield piece
 
+    @override
     async def _astream(
         self,
         messages: list[BaseMessage],

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import yaml
 from pydantic import ValidationError
+from typing_extensions import override
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from skerry_runner.models.scripted.schema import Script
@@ -37,8 +38,11 @@ class _Problem:
     path: str
     text: str
 
+    @override
     def __str__(self) -> str:
-        return f"line {self.line}: {self.path}: {self.text}" if self.path else f"line {self.line}: {self.text}"
+        return (
+            f"line {self.line}: {self.path}: {self.text}" if self.path else f"line {self.line}: {self.text}"
+        )
 
 
 def parse_script(text: str, *, source: str) -> ParsedScript:
@@ -51,7 +55,9 @@ def parse_script(text: str, *, source: str) -> ParsedScript:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise _invalid(source, [_Problem(mark.line + 1 if mark else 1, "", error.problem or "not YAML")]) from error
+        raise _invalid(
+            source, [_Problem(mark.line + 1 if mark else 1, "", error.problem or "not YAML")]
+        ) from error
     except yaml.YAMLError as error:
         raise _invalid(source, [_Problem(1, "", f"not YAML: {' '.join(str(error).split())}")]) from error
     if root is None:

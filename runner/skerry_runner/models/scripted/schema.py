@@ -17,9 +17,7 @@ __all__ = [
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=False, extra="forbid", frozen=True
-    )
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=False, extra="forbid", frozen=True)
 
 
 def _pattern(text: str) -> str:
@@ -136,9 +134,20 @@ class Step(_Part):
 
     @model_validator(mode="after")
     def _fits(self) -> Step:
-        answer = {"say", "thinking", "tool_calls", "invalid_tool_calls", "usage", "finish_reason", "metadata", "provider"}
+        answer = {
+            "say",
+            "thinking",
+            "tool_calls",
+            "invalid_tool_calls",
+            "usage",
+            "finish_reason",
+            "metadata",
+            "provider",
+        }
         if self.error is not None and (both := sorted(answer & self.model_fields_set)):
-            raise ValueError(f"an error step has no answer: remove {', '.join(to_camel(name) for name in both)}")
+            raise ValueError(
+                f"an error step has no answer: remove {', '.join(to_camel(name) for name in both)}"
+            )
         if self.agent is not None and self.purpose is not None:
             raise ValueError("agent and purpose exclude each other")
         if self.task is not None and self.agent is None:

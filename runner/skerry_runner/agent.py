@@ -1,0 +1,59 @@
+"""The agent of one run: model, tools and pipeline as one graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain.agents import create_agent
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph.state import CompiledStateGraph
+
+from skerry_api.document import RunDocument
+from skerry_runner import events
+from skerry_runner.compose import RowFault, compose
+from skerry_runner.context import RunContext
+from skerry_runner.models.build import BuiltModel
+from skerry_runner.models.scripted.cursor import ScriptCursor
+from skerry_runner.pipeline import AnyRow, assemble
+from skerry_runner.state import RunnerState
+from skerry_runner.tools.catalogue import tools_for
+
+__all__ = ["Agent", "build_agent", "record_fault"]
+
+Agent = CompiledStateGraph[Any, RunContext, Any, Any]
+
+
+def record_fault(context: RunContext | None, fault: RowFault) -> None:
+    """Journal a row's fault."""
+    if context is not None:
+        context.journal.emit(
+            events.PipelineFault(
+                row=fault.row,
+                hook=fault.hook,
+                error=fault.error,
+                message=events.clip(fault.message),
+                tool_call_id=fault.tool_call_id,
+            ),
+            agent=context.agent,
+        )
+
+
+def build_agent(document: RunDocument, built: BuiltModel, checkpointer: BaseCheckpointSaver[Any]) -> Agent:
+    """Assemble the lead agent.
+
+    Raises:
+        PipelineError: the rows do not fit together.
+    """
+    rows: list[AnyRow] = assemble(document)
+    if built.playhead is not None:
+        rows.append(ScriptCursor())
+    pipeline = compose(rows, state_schema=RunnerState, on_fault=record_fault)
+    return create_agent(
+        built.model,
+        tools_for(document.tools),
+        system_prompt=document.system_prompt or None,
+        middleware=[pipeline],
+        state_schema=RunnerState,
+        context_schema=RunContext,
+        checkpointer=checkpointer,
+    )

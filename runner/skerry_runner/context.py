@@ -1,0 +1,43 @@
+"""What rows and tools may reach: ids, handles and settings of one run. Frozen, and never part of graph state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from skerry_api.phases import Acquire
+from skerry_runner.firstcall import FirstToolCall
+from skerry_runner.ports import Clock, JournalPort
+from skerry_runner.session import SandboxSession
+from skerry_runner.usage import Tally
+
+__all__ = ["RunContext", "ToolLimits"]
+
+
+@dataclass(frozen=True)
+class ToolLimits:
+    """Bounds of what tools take and give: seconds, characters of result, bytes of file."""
+
+    bash_seconds: int = 600
+    bash_seconds_max: int = 3600
+    bash_chars: int = 20_000
+    read_chars: int = 50_000
+    ls_chars: int = 20_000
+    write_bytes: int = 80 * 1024
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """`run` is the run's UID, `agent` who acts: `lead` or a subagent's type."""
+
+    run: str
+    thread: str
+    user: str
+    max_turns: int
+    acquire: Acquire
+    sandbox: SandboxSession
+    first_tool_call: FirstToolCall
+    tally: Tally
+    journal: JournalPort
+    clock: Clock
+    agent: str = "lead"
+    tools: ToolLimits = field(default_factory=ToolLimits)

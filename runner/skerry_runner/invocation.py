@@ -1,0 +1,177 @@
+"""One invocation of the agent: what it is made of, and what its end means."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from langchain_core.messages import HumanMessage
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from skerry_api.document import RunDocument
+from skerry_api.phases import OutcomeClass, StopReason
+from skerry_api.report import Outcome
+from skerry_runner.agent import Agent, build_agent
+from skerry_runner.checkpoint import memory_saver
+from skerry_runner.context import RunContext
+from skerry_runner.events import RunStart, ScriptUnused
+from skerry_runner.firstcall import FirstToolCall
+from skerry_runner.messages import said_by_run, text_of
+from skerry_runner.models.build import BuiltModel, build_model
+from skerry_runner.models.observer import ModelObserver
+from skerry_runner.outcome import Redactor, RunEnded, app_error, cut_bytes, model_error, succeeded
+from skerry_runner.ports import Ports, RunResult
+from skerry_runner.session import SandboxSession
+from skerry_runner.usage import Counts, Tally
+
+__all__ = ["Invocation", "end_of", "thread_key"]
+
+STEPS_PER_TURN = 4
+"""Graph steps of a turn: before_model, model, after_model, tools. The graph's own limit must not bite first."""
+STEPS_SPARE = 100
+
+
+def thread_key(document: RunDocument) -> str:
+    """The thread as the checkpointer knows it; ids hold no newline."""
+    return f"{document.run.namespace}\n{document.user_id}\n{document.thread_id}"
+
+
+def end_of(state: Mapping[str, Any], run: str) -> tuple[Outcome, StopReason | None, str | None]:
+    """Outcome, stop reason and answer that a final state means for a run."""
+    said = said_by_run(state.get("messages", ()), run)
+    texts = [text for message in said if (text := text_of(message)).strip()]
+    stop = state.get("stop")
+    if stop is not None and stop["run"] == run:
+        return succeeded(), StopReason(stop["reason"]), texts[-1] if texts else None
+    if not said or not text_of(said[-1]).strip():
+        return (
+            app_error("EmptyAnswer", "the model's final answer was empty, also when asked again"),
+            None,
+            None,
+        )
+    return succeeded(), StopReason.END_TURN, texts[-1]
+
+
+class Invocation:
+    """Everything that lives as long as one invocation. Make it on the event loop."""
+
+    def __init__(
+        self,
+        document: RunDocument,
+        ports: Ports,
+        *,
+        api_key: str | None,
+        checkpointer: BaseCheckpointSaver[Any] | None,
+    ) -> None:
+        self._document = document
+        self._ports = ports
+        self._api_key = api_key
+        self._checkpointer = checkpointer or memory_saver()
+        self._redact = Redactor([api_key])
+        self._built: BuiltModel | None = None
+        self._tally = Tally(lambda counts: ports.reporter.progress(counts.progress(), counts.usage()))
+        self._observer = ModelObserver(ports.journal, self._tally)
+        self.session = SandboxSession(ports.sandboxes, ports.reporter, ports.journal)
+
+    @property
+    def counts(self) -> Counts:
+        return self._tally.counts
+
+    def start_event(self) -> RunStart:
+        """The journal's first line."""
+        document = self._document
+        return RunStart(
+            namespace=document.run.namespace,
+            name=document.run.name,
+            epoch=document.run.epoch,
+            profile=document.profile,
+            model=document.model.name,
+            tools=tuple(document.tools),
+            sandbox_id=document.sandbox.sandbox_id,
+            prompt_chars=len(document.prompt),
+        )
+
+    async def run(self) -> RunResult:
+        """Run the agent to its end. Raises asyncio.CancelledError alone."""
+        try:
+            # Making a provider's client imports its package and may read certificates.
+            self._built = await asyncio.to_thread(
+                build_model, self._document.model, run=self._document.run.uid, api_key=self._api_key
+            )
+            agent = build_agent(self._document, self._built, self._checkpointer)
+            state = await self._invoke(agent)
+        except RunEnded as ended:
+            return self.result(ended.outcome)
+        except Exception as error:  # noqa: BLE001 - whatever ended the run is its outcome
+            if self._built is not None and self._observer.made(error):
+                return self.result(model_error(error, self._built.endpoint))
+            return self.result(app_error(type(error).__name__, str(error) or type(error).__name__))
+        outcome, stop_reason, answer = end_of(state, self._document.run.uid)
+        return self._strict(self.result(outcome, stop_reason, answer))
+
+    def result(
+        self, outcome: Outcome, stop_reason: StopReason | None = None, answer: str | None = None
+    ) -> RunResult:
+        """The outcome with the counters as they stand, secrets blanked out, the answer cut to size."""
+        counts = self._tally.counts
+        return RunResult(
+            outcome=outcome.model_copy(update={"message": self._redact(outcome.message)}),
+            stop_reason=stop_reason,
+            answer=None if answer is None else cut_bytes(self._redact(answer)),
+            usage=counts.usage(),
+            progress=counts.progress(),
+            sandbox_id=self.session.last_id,
+        )
+
+    def note_unused(self) -> None:
+        """Journal the steps of a script that nobody played."""
+        if self._built and self._built.playhead and (unused := self._built.playhead.unused()):
+            self._ports.journal.emit(ScriptUnused(steps=unused))
+
+    def _strict(self, result: RunResult) -> RunResult:
+        playhead = self._built.playhead if self._built else None
+        if playhead is None or not playhead.parsed.script.strict or not (unused := playhead.unused()):
+            return result
+        if result.outcome.class_ is not OutcomeClass.SUCCEEDED:
+            return result
+        first = playhead.where(unused[0].step)
+        return self.result(
+            app_error("ScriptMismatch", f"{first}: never played ({len(unused)} steps are left over)")
+        )
+
+    async def _invoke(self, agent: Agent) -> Mapping[str, Any]:
+        document = self._document
+        prompt = HumanMessage(content=document.prompt, id=f"{document.run.uid}__prompt")
+        return await agent.ainvoke(
+            {"messages": [prompt]},
+            {
+                "configurable": {"thread_id": thread_key(document)},
+                "callbacks": [self._observer],
+                "recursion_limit": STEPS_PER_TURN * document.max_turns + STEPS_SPARE,
+            },
+            context=self._context(),
+            durability="sync",
+        )
+
+    def _context(self) -> RunContext:
+        document, ports = self._document, self._ports
+
+        async def report_first_call() -> None:
+            counts = self._tally.counts
+            first = replace(counts, tool_calls=max(1, counts.tool_calls))
+            await ports.reporter.first_tool_call(first.progress(), first.usage())
+
+        return RunContext(
+            run=document.run.uid,
+            thread=document.thread_id,
+            user=document.user_id,
+            max_turns=document.max_turns,
+            acquire=document.sandbox.acquire,
+            sandbox=self.session,
+            first_tool_call=FirstToolCall(report_first_call),
+            tally=self._tally,
+            journal=ports.journal,
+            clock=ports.clock,
+        )

@@ -1,0 +1,1 @@
+"""The rows of the pipeline. Modules here do not know each other; `pipeline.py` orders them."""

@@ -1,0 +1,131 @@
+"""RunGate: the first row, always on. Counts turns against the limit, records tool calls, asks once after silence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, cast
+
+from langchain.agents.middleware.types import AgentMiddleware, ToolCallRequest, hook_config
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+from typing_extensions import override
+
+from skerry_api.phases import StopReason
+from skerry_runner.context import RunContext
+from skerry_runner.events import ToolCall, ToolResult, clip
+from skerry_runner.messages import HIDDEN, STOP, render_content, text_of
+from skerry_runner.state import RunLimits, RunnerState, RunStop
+from skerry_runner.usage import Counts, Tally
+
+__all__ = ["ASK_AGAIN", "RunGate", "asks_again", "counts_of", "may_call", "tool_message_of"]
+
+ASK_AGAIN = "skerry_empty_answer"
+"""Flag of the hidden message that asks again after an empty answer."""
+_ASK_AGAIN_TEXT = "Your last reply was empty. Give your answer now, or call a tool if there is more to do."
+ASKED_AT_MOST = 1
+
+
+def may_call(limits: RunLimits, max_turns: int) -> bool:
+    """Whether the model may be called once more."""
+    return limits.get("turns", 0) < max_turns
+
+
+def asks_again(messages: Sequence[AnyMessage], limits: RunLimits) -> bool:
+    """Whether the run would end with an empty answer that was not asked for again yet."""
+    last = messages[-1] if messages else None
+    if not isinstance(last, AIMessage) or last.tool_calls or last.additional_kwargs.get(STOP):
+        return False
+    return not text_of(last).strip() and limits.get("empty_answers", 0) < ASKED_AT_MOST
+
+
+def counts_of(limits: RunLimits) -> Counts:
+    """What graph state kept of a run."""
+    return Counts(
+        turns=limits.get("turns", 0),
+        model_calls=limits.get("model_calls", 0),
+        input=limits.get("input", 0),
+        output=limits.get("output", 0),
+        total=limits.get("total", 0),
+    )
+
+
+def tool_message_of(result: ToolMessage | Command[Any], call_id: str) -> ToolMessage | None:
+    """The call's own message in whatever its tool gave back."""
+    if isinstance(result, ToolMessage):
+        return result
+    messages = result.update.get("messages", ()) if isinstance(result.update, dict) else ()
+    found = [m for m in messages if isinstance(m, ToolMessage) and m.tool_call_id == call_id]
+    return found[-1] if found else None
+
+
+def _kept(state: RunnerState, run: str) -> RunLimits:
+    return (state.get("limits") or {}).get(run, RunLimits())
+
+
+def _totals(tally: Tally) -> RunLimits:
+    now = tally.counts
+    return RunLimits(
+        turns=now.turns, model_calls=now.model_calls, input=now.input, output=now.output, total=now.total
+    )
+
+
+class RunGate(AgentMiddleware[RunnerState, RunContext, Any]):
+    """Limits live in graph state keyed by run: a new epoch starts from them."""
+
+    state_schema = RunnerState
+
+    @hook_config(can_jump_to=["end"])
+    @override
+    async def abefore_model(self, state: RunnerState, runtime: Runtime[RunContext]) -> dict[str, Any] | None:
+        context = runtime.context
+        kept = _kept(state, context.run)
+        context.tally.seed(counts_of(kept))
+        if not may_call(kept, context.max_turns):
+            stop = RunStop(run=context.run, reason=StopReason.TURN_CAPPED.value)
+            return {"limits": {context.run: _totals(context.tally)}, "stop": stop, "jump_to": "end"}
+        context.tally.turn(kept.get("turns", 0) + 1)
+        return {"limits": {context.run: _totals(context.tally)}}
+
+    # The row's after_model runs last of all: whatever a guard said instead of nothing has been said by then.
+    @hook_config(can_jump_to=["model"])
+    @override
+    async def aafter_model(self, state: RunnerState, runtime: Runtime[RunContext]) -> dict[str, Any] | None:
+        context = runtime.context
+        kept = _kept(state, context.run)
+        if not asks_again(state["messages"], kept):
+            return None
+        ask = HumanMessage(
+            content=_ASK_AGAIN_TEXT,
+            id=f"{state['messages'][-1].id}__again",
+            additional_kwargs={HIDDEN: True, ASK_AGAIN: True},
+        )
+        asked = RunLimits(empty_answers=kept.get("empty_answers", 0) + 1)
+        return {"messages": [ask], "limits": {context.run: asked}, "jump_to": "model"}
+
+    @override
+    async def aafter_agent(self, state: RunnerState, runtime: Runtime[RunContext]) -> dict[str, Any] | None:
+        return {"limits": {runtime.context.run: _totals(runtime.context.tally)}}
+
+    @override
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        context = cast("RunContext", request.runtime.context)
+        call = request.tool_call
+        call_id, name = call["id"] or "", call["name"]
+        context.tally.tool_call()
+        await context.first_tool_call.passed()
+        args = clip(json.dumps(call["args"], ensure_ascii=False, default=str))
+        context.journal.emit(ToolCall(id=call_id, name=clip(name), args=args), agent=context.agent)
+        result = await handler(request)
+        if (message := tool_message_of(result, call_id)) is not None:
+            text = render_content(message.content)
+            event = ToolResult(
+                id=call_id, name=clip(name), status=message.status, content=clip(text), chars=len(text)
+            )
+            context.journal.emit(event, agent=context.agent)
+        return result

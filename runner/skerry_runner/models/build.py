@@ -1,0 +1,71 @@
+"""The chat model that a document names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from langchain_core.language_models.chat_models import BaseChatModel
+
+from skerry_api.document import DocumentModel
+from skerry_runner.models.parameters import model_parameters
+from skerry_runner.models.scripted.model import ScriptedModel
+from skerry_runner.models.scripted.parse import parse_script
+from skerry_runner.models.scripted.playhead import Playhead
+from skerry_runner.outcome import InvalidDocument, RunEnded, model_error, public_endpoint
+
+__all__ = ["SCRIPTED", "BuiltModel", "build_model", "endpoint_of"]
+
+SCRIPTED = "scripted"
+_NO_KEY = "none"
+"""Sent to an endpoint for which the profile names no key, lest the client take one from the environment."""
+
+
+@dataclass(frozen=True)
+class BuiltModel:
+    """A model, where it stands, and the playhead if it is scripted."""
+
+    model: BaseChatModel
+    endpoint: str
+    playhead: Playhead | None = None
+
+
+def endpoint_of(model: DocumentModel) -> str:
+    """The endpoint without credentials; the provider's name where it has the provider's own."""
+    return public_endpoint(model.base_url) if model.base_url else model.name.partition(":")[0]
+
+
+def build_model(model: DocumentModel, *, run: str, api_key: str | None) -> BuiltModel:
+    """Make the model. Takes up to a second of CPU (a provider's package is imported): not for the event loop.
+
+    Raises:
+        InvalidDocument: unusable script, parameter or name.
+        RunEnded: ModelError; the provider's client can't be made (a missing key).
+    """
+    endpoint = endpoint_of(model)
+    if model.name == SCRIPTED:
+        source = model.script_source or "model.script"
+        if model.script is None:
+            raise InvalidDocument("InvalidScript", source, f"the model `{SCRIPTED}` needs a script")
+        playhead = Playhead(parse_script(model.script, source=source), run)
+        return BuiltModel(ScriptedModel(playhead=playhead), endpoint, playhead)
+    return BuiltModel(_provider_model(model, endpoint, api_key), endpoint)
+
+
+def _provider_model(model: DocumentModel, endpoint: str, api_key: str | None) -> BaseChatModel:
+    from langchain.chat_models import init_chat_model  # pulls in much that a scripted run does not need
+
+    settings = model_parameters(model.parameters)
+    if model.base_url:
+        settings |= {"base_url": model.base_url, "api_key": api_key or _NO_KEY}
+    elif api_key:
+        settings["api_key"] = api_key
+    try:
+        return cast("BaseChatModel", init_chat_model(model.name, **settings))
+    except ImportError as error:
+        raise InvalidDocument("UnknownModel", "model.name", f"{model.name}: {error}") from error
+    except Exception as error:
+        # init_chat_model has no error of its own for a name that it can't place.
+        if isinstance(error, ValueError) and "provider" in str(error).lower() and type(error) is ValueError:
+            raise InvalidDocument("UnknownModel", "model.name", f"{model.name}: {error}") from error
+        raise RunEnded(model_error(error, endpoint)) from error

@@ -1,0 +1,123 @@
+"""Sees every call of a model, whoever makes it: journals request and response, counts calls and tokens."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from langchain_core.callbacks import AsyncCallbackHandler
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, LLMResult
+from typing_extensions import override
+
+from skerry_api.report import Usage
+from skerry_runner import events
+from skerry_runner.messages import render_content, role_of, text_of
+from skerry_runner.ports import JournalPort
+from skerry_runner.usage import Tally
+
+__all__ = ["AGENT_KEY", "ModelObserver"]
+
+AGENT_KEY = "skerry_agent"
+"""Key in a runnable's metadata: whose call it is."""
+
+
+class ModelObserver(AsyncCallbackHandler):
+    """One per run, shared by the lead, subagents and internal calls."""
+
+    def __init__(self, journal: JournalPort, tally: Tally) -> None:
+        self._journal = journal
+        self._tally = tally
+        self._agents: dict[UUID, str] = {}
+        self._failures: list[BaseException] = []
+
+    def made(self, error: BaseException) -> bool:
+        """Whether a model raised this, or what caused it."""
+        seen: BaseException | None = error
+        while seen is not None:
+            if any(seen is failure for failure in self._failures):
+                return True
+            seen = seen.__cause__
+        return False
+
+    @override
+    async def on_chat_model_start(
+        self,
+        serialized: dict[str, Any],
+        messages: list[list[BaseMessage]],
+        *,
+        run_id: UUID,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self._agents[run_id] = agent = (metadata or {}).get(AGENT_KEY, "lead")
+        self._tally.model_call()
+        tools = (kwargs.get("invocation_params") or {}).get("tools") or ()
+        self._journal.emit(request_event(str(run_id), messages[0], tools), agent=agent)
+
+    @override
+    async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
+        agent = self._agents.pop(run_id, "lead")
+        generation = response.generations[0][0]
+        if isinstance(generation, ChatGeneration) and isinstance(generation.message, AIMessage):
+            event = response_event(str(run_id), generation.message)
+            self._tally.tokens(event.usage)
+            self._journal.emit(event, agent=agent)
+
+    @override
+    async def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
+        agent = self._agents.pop(run_id, "lead")
+        self._failures = [*self._failures[-7:], error]
+        event = events.ModelError(
+            request=str(run_id), error=type(error).__name__, message=events.clip(str(error))
+        )
+        self._journal.emit(event, agent=agent)
+
+
+def request_event(request: str, messages: Sequence[BaseMessage], tools: Sequence[Any]) -> events.ModelRequest:
+    """A request without its texts."""
+    system = "\n".join(render_content(message.content) for message in messages if message.type == "system")
+    return events.ModelRequest(
+        request=request,
+        messages=tuple(
+            events.MessageInfo(
+                id=message.id,
+                role=role_of(message),
+                name=message.name,
+                chars=len(render_content(message.content)),
+            )
+            for message in messages
+        ),
+        system_hash=hashlib.sha256(system.encode("utf-8", "replace")).hexdigest(),
+        tools=tuple(_tool_name(tool) for tool in tools),
+    )
+
+
+def _tool_name(tool: Any) -> str:
+    if not isinstance(tool, dict):
+        return str(getattr(tool, "name", "?"))
+    function = tool.get("function")
+    return str((function if isinstance(function, dict) else tool).get("name", tool.get("type", "?")))
+
+
+def response_event(request: str, message: AIMessage) -> events.ModelResponse:
+    """An answer as the journal has it."""
+    text = text_of(message)
+    used = message.usage_metadata
+    finish = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason")
+    return events.ModelResponse(
+        request=request,
+        id=message.id,
+        text=events.clip(text),
+        chars=len(text),
+        tool_calls=tuple(
+            events.Call(id=call["id"], name=events.clip(call["name"])) for call in message.tool_calls
+        ),
+        invalid_tool_calls=tuple(events.Call(id=c["id"], name=c["name"]) for c in message.invalid_tool_calls),
+        finish_reason=None if finish is None else str(finish),
+        usage=Usage(input=used["input_tokens"], output=used["output_tokens"], total=used["total_tokens"])
+        if used
+        else Usage(),
+    )

@@ -1,0 +1,83 @@
+"""The run's one sandbox: acquired when first needed, shared by tools and subagents, let go on every way out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from skerry_runner.events import SandboxAcquired, SandboxReleased, SandboxReplaced
+from skerry_runner.outcome import RunEnded, sandbox_lost
+from skerry_runner.ports import JournalPort, Reporter, SandboxLost, SandboxProvider
+from skerry_runner.sandbox.types import Sandbox
+
+__all__ = ["SandboxSession"]
+
+log = logging.getLogger(__name__)
+
+
+class SandboxSession:
+    """Counts its holders (the lead, subagents); the last one to leave lets go of the sandbox."""
+
+    def __init__(self, provider: SandboxProvider, reporter: Reporter, journal: JournalPort) -> None:
+        self._provider = provider
+        self._reporter = reporter
+        self._journal = journal
+        self._lock = asyncio.Lock()
+        self._held: Sandbox | None = None
+        self._holders = 0
+        self.last_id: str | None = None
+        """Id of the sandbox this run has worked in; stays after release."""
+
+    async def acquire(self) -> Sandbox:
+        """The sandbox; got from the provider by the first who asks.
+
+        Raises:
+            SandboxError: none could be had this time.
+            RunEnded: none will be: SandboxLost.
+        """
+        if self._held is not None:
+            return self._held
+        async with self._lock:
+            if self._held is None:
+                try:
+                    sandbox = await self._provider.acquire()
+                except SandboxLost as error:
+                    raise RunEnded(sandbox_lost(str(error))) from error
+                self._held, self.last_id = sandbox, sandbox.id
+                self._journal.emit(SandboxAcquired(sandbox_id=sandbox.id))
+                await self._reporter.sandbox_acquired(sandbox.id)
+            return self._held
+
+    def replaced(self, message: str) -> None:
+        """Somebody found that another sandbox stands behind the id."""
+        self._journal.emit(SandboxReplaced(sandbox_id=self.last_id or "", message=message))
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncIterator[None]:
+        """Be a holder for the time of the block, whichever way it ends."""
+        self._holders += 1
+        try:
+            yield
+        finally:
+            self._holders -= 1
+            if self._holders == 0:
+                await self._release()
+
+    async def leave(self) -> None:
+        """A holder is done with the sandbox early; others keep it. Idempotent."""
+        if self._holders <= 1:
+            await self._release()
+
+    async def _release(self) -> None:
+        async with self._lock:
+            held, self._held = self._held, None
+            if held is None:
+                return
+            try:
+                await self._provider.release()
+            except Exception:
+                # What became of the run does not depend on it: who holds a sandbox is derived from live runs.
+                log.exception("sandbox %s could not be released", held.id)
+            self._journal.emit(SandboxReleased(sandbox_id=held.id))

@@ -1,0 +1,1 @@
+"""The agent's tools. They reach files and commands through the Sandbox interface only."""

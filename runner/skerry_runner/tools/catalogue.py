@@ -1,0 +1,28 @@
+"""Which tool a name stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from langchain_core.tools import BaseTool
+
+from skerry_api.agentprofile import ToolName
+from skerry_runner.tools.bash import bash
+from skerry_runner.tools.ls import ls
+from skerry_runner.tools.read_file import read_file
+from skerry_runner.tools.write_file import write_file
+
+__all__ = ["TOOLS", "tools_for"]
+
+TOOLS: dict[ToolName, BaseTool] = {
+    ToolName.BASH: bash,
+    ToolName.LS: ls,
+    ToolName.READ_FILE: read_file,
+    ToolName.WRITE_FILE: write_file,
+}
+
+
+def tools_for(names: Iterable[ToolName]) -> list[BaseTool]:
+    """The tools a document names, each once, in the catalogue's order."""
+    wanted = frozenset(names)
+    return [tool for name, tool in TOOLS.items() if name in wanted]

@@ -1,0 +1,151 @@
+"""A sandbox in memory: the second implementation of the runner's Sandbox and SandboxProvider, for tests."""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from skerry_runner.paths import USER_DATA, WORKSPACE
+from skerry_runner.sandbox.errors import CommandConflict, IsADirectory, PathNotFound
+from skerry_runner.sandbox.types import (
+    DEFAULT_OUTPUT_BYTES,
+    DEFAULT_TIMEOUT_SECONDS,
+    Capabilities,
+    Chunk,
+    EntryKind,
+    ExecResult,
+    FileInfo,
+    Listing,
+    OutputHandler,
+    Source,
+)
+
+__all__ = ["Command", "FakeProvider", "FakeSandbox", "printed"]
+
+Shell = Callable[["Command"], Awaitable[ExecResult]]
+
+
+@dataclass(frozen=True)
+class Command:
+    command: str
+    key: str
+    cwd: str | None
+    timeout_seconds: float
+
+
+def printed(text: str | bytes, *, exit_code: int | None = 0, **other: object) -> ExecResult:
+    """A command that printed this."""
+    raw = text.encode() if isinstance(text, str) else text
+    chunks = (Chunk(Source.STDOUT, raw),) if raw else ()
+    return ExecResult(exit_code=exit_code, signal=None, chunks=chunks, duration_ms=1, **other)  # type: ignore[arg-type]  # flags only
+
+
+async def echo(command: Command) -> ExecResult:
+    """The shell of a test that cares for none: prints its command."""
+    return printed(command.command + "\n")
+
+
+@dataclass
+class FakeSandbox:
+    """Files in a dict, commands by a function; a key runs once, as in a real one."""
+
+    id: str = "sbx-1"
+    shell: Shell = echo
+    files: dict[str, bytes] = field(default_factory=dict)
+    commands: list[Command] = field(default_factory=list)
+    killed: list[str] = field(default_factory=list)
+    """Commands whose execution was cancelled."""
+    capabilities: Capabilities = Capabilities(mounts_thread_data=False)
+    _results: dict[str, tuple[str, ExecResult]] = field(default_factory=dict)
+
+    async def execute(
+        self,
+        command: str,
+        *,
+        key: str,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+        max_output_bytes: int = DEFAULT_OUTPUT_BYTES,
+        on_output: OutputHandler | None = None,
+    ) -> ExecResult:
+        if key in self._results:
+            known, result = self._results[key]
+            if known != command:
+                raise CommandConflict(f"key {key} was used for another command")
+            return result
+        call = Command(command, key, cwd, timeout_seconds)
+        self.commands.append(call)
+        try:
+            result = await self.shell(call)
+        except asyncio.CancelledError:
+            self.killed.append(command)
+            raise
+        self._results[key] = (command, result)
+        return result
+
+    async def read_file(self, path: str, *, offset: int = 0, limit: int | None = None) -> bytes:
+        end = None if limit is None else offset + limit
+        return self._file(path)[offset:end]
+
+    async def write_file(self, path: str, data: bytes, *, append: bool = False) -> int:
+        self.files[path] = (self.files.get(path, b"") if append else b"") + data
+        return len(self.files[path])
+
+    async def list_dir(self, path: str, *, depth: int = 1) -> Listing:
+        entries: dict[str, FileInfo] = {}
+        for name, raw in self.files.items():
+            if not name.startswith(path.rstrip("/") + "/"):
+                continue
+            parts = posixpath.relpath(name, path).split("/")
+            for level in range(1, min(depth, len(parts)) + 1):
+                here = posixpath.join(path, *parts[:level])
+                kind = EntryKind.FILE if level == len(parts) else EntryKind.DIRECTORY
+                entries[here] = FileInfo(here, kind, len(raw) if kind is EntryKind.FILE else 0, 0o644, 0.0)
+        if not entries and path not in {USER_DATA, WORKSPACE}:
+            raise PathNotFound(path, f"{path} does not exist")
+        return Listing(tuple(sorted(entries.values(), key=lambda e: (e.path.count("/"), e.path))), truncated=False)
+
+    async def stat(self, path: str) -> FileInfo:
+        return FileInfo(path, EntryKind.FILE, len(self._file(path)), 0o644, 0.0)
+
+    async def delete(self, path: str, *, recursive: bool = False) -> None:
+        self._file(path)
+        del self.files[path]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def _file(self, path: str) -> bytes:
+        if path in self.files:
+            return self.files[path]
+        if any(name.startswith(path + "/") for name in self.files):
+            raise IsADirectory(path, f"{path} is a directory")
+        raise PathNotFound(path, f"{path} does not exist")
+
+
+@dataclass
+class FakeProvider:
+    """Hands out one sandbox; counts. `failures` are raised by the next acquires, in order."""
+
+    sandbox: FakeSandbox = field(default_factory=FakeSandbox)
+    failures: list[Exception] = field(default_factory=list)
+    acquired: int = 0
+    released: int = 0
+    current: FakeSandbox | None = None
+
+    async def acquire(self) -> FakeSandbox:
+        # Others get a turn here, as they would while a real one starts.
+        await asyncio.sleep(0)
+        if self.failures:
+            raise self.failures.pop(0)
+        self.acquired += 1
+        self.current = self.sandbox
+        return self.sandbox
+
+    async def release(self) -> None:
+        if self.current is not None:
+            self.released += 1
+            self.current = None

@@ -1,0 +1,144 @@
+"""The world around the runner's core, in memory: reporter, journal sink, clock; and documents to run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+from skerry_api.agentprofile import ToolName
+from skerry_api.document import DocumentModel, DocumentRun, DocumentSandbox, RunDocument
+from skerry_api.phases import Acquire
+from skerry_api.report import Progress, Usage
+from skerry_runner.journal import Journal
+from skerry_runner.ports import Cancellation, Ports, RunResult
+from skerry_runner.run import run_document
+from skerry_testing.fakesandbox import FakeProvider
+
+__all__ = ["SOURCE", "MemorySink", "RecordingReporter", "RunnerWorld", "document"]
+
+SOURCE = "spec.model.script"
+
+
+def document(
+    script: str | None = "steps: [{say: done}]",
+    *,
+    model: str = "scripted",
+    run: str = "run-uid-1",
+    epoch: int = 1,
+    prompt: str = "Please do it.",
+    thread: str = "thread-1",
+    tools: Iterable[ToolName] = tuple(ToolName),
+    max_turns: int = 20,
+    acquire: Acquire = Acquire.LAZY,
+    base_url: str | None = None,
+    parameters: dict[str, str] | None = None,
+    sandbox_id: str = "sbx-1",
+) -> RunDocument:
+    """A run document with defaults that a test does not care for."""
+    return RunDocument(
+        run=DocumentRun(namespace="ns", name="hello", uid=run, generation=1, epoch=epoch),
+        user_id="user",
+        thread_id=thread,
+        profile="profile",
+        prompt=prompt,
+        system_prompt="You are an agent.",
+        model=DocumentModel(
+            name=model, script=script, script_source=SOURCE, base_url=base_url, parameters=parameters or {}
+        ),
+        sandbox=DocumentSandbox(sandbox_id=sandbox_id, class_name="default", acquire=acquire),
+        tools=tuple(tools),
+        max_turns=max_turns,
+    )
+
+
+@dataclass
+class MemorySink:
+    """Keeps lines; `full` makes it refuse them as a full disk would."""
+
+    lines: list[bytes] = field(default_factory=list)
+    synced: int = 0
+    full: bool = False
+    closed: bool = False
+
+    def write(self, line: bytes) -> None:
+        if self.full:
+            raise OSError(28, "No space left on device")
+        self.lines.append(line)
+
+    def sync(self) -> None:
+        self.synced = len(self.lines)
+
+    def close(self) -> None:
+        self.closed = True
+
+    def events(self, *types: str) -> list[dict[str, Any]]:
+        """The lines as JSON, all or those of some types."""
+        parsed = [json.loads(line) for line in self.lines]
+        return [event for event in parsed if not types or event["type"] in types]
+
+
+@dataclass
+class RecordingReporter:
+    """Writes down what it is told, in order."""
+
+    calls: list[str] = field(default_factory=list)
+    counters: list[tuple[Progress, Usage]] = field(default_factory=list)
+    results: list[RunResult] = field(default_factory=list)
+
+    async def started(self) -> None:
+        self.calls.append("started")
+
+    def progress(self, progress: Progress, usage: Usage) -> None:
+        self.counters.append((progress, usage))
+
+    async def first_tool_call(self, progress: Progress, usage: Usage) -> None:
+        self.calls.append(f"first_tool_call {progress.tool_calls}")
+
+    async def sandbox_acquired(self, sandbox_id: str) -> None:
+        self.calls.append(f"sandbox_acquired {sandbox_id}")
+
+    async def ended(self, result: RunResult) -> None:
+        self.calls.append("ended")
+        self.results.append(result)
+
+
+class RunnerWorld:
+    """All ports of one run. Use as `async with`: the journal's thread ends with it."""
+
+    def __init__(self, *, secrets: Iterable[str] = ()) -> None:
+        self.sink = MemorySink()
+        self.reporter = RecordingReporter()
+        self.provider = FakeProvider()
+        self.cancellation = Cancellation()
+        self._ticks = count()
+        self._ids = count(1)
+        self.journal = Journal(
+            [self.sink], run="run-uid-1", thread="thread-1", clock=self.clock, secrets=tuple(secrets)
+        )
+
+    def clock(self) -> datetime:
+        """A second later at each call."""
+        return datetime(2026, 5, 8, 12, tzinfo=UTC) + timedelta(seconds=next(self._ticks))
+
+    def ports(self) -> Ports:
+        return Ports(
+            reporter=self.reporter,
+            sandboxes=self.provider,
+            journal=self.journal,
+            cancellation=self.cancellation,
+            clock=self.clock,
+            new_id=lambda: f"id-{next(self._ids)}",
+        )
+
+    async def run(self, what: RunDocument, **kwargs: Any) -> RunResult:
+        return await run_document(what, self.ports(), **kwargs)
+
+    async def __aenter__(self) -> RunnerWorld:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.journal.close()
