@@ -1,0 +1,178 @@
+"""A sandbox on the person's own machine, for `skerry run`: a directory per thread, and subprocesses if allowed.
+
+This isolates nothing: commands run as the person who started us, and can leave the directory. So they are
+refused unless allowed. File calls stay inside the mounts. A path is real for commands and virtual for the
+agent; both ways are translated, in commands on segment boundaries only.
+"""
+
+import asyncio
+import os
+import re
+import secrets
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from typing_extensions import override
+
+from skerry_runner.paths import USER_DATA, WORKSPACE
+from skerry_runner.sandbox.collector import Collector
+from skerry_runner.sandbox.errors import InvalidCall, PathError, SandboxRefused, SandboxUnavailable
+from skerry_runner.sandbox.local_files import LocalFiles
+from skerry_runner.sandbox.mounts import Mount, Mounts
+from skerry_runner.sandbox.once import Once
+from skerry_runner.sandbox.subprocesses import LocalCommand, LocalRun
+from skerry_runner.sandbox.types import (
+    DEFAULT_OUTPUT_BYTES,
+    DEFAULT_TIMEOUT_SECONDS,
+    Capabilities,
+    ExecResult,
+    FileInfo,
+    Listing,
+    OutputHandler,
+    Sandbox,
+)
+
+__all__ = ["LocalSandbox"]
+
+_FOLDERS: Final = ("workspace", "uploads", "outputs")
+_INHERITED: Final = frozenset(
+    {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR"}
+)
+
+
+class LocalSandbox(Sandbox):
+    """`root` is the thread's own directory; its folders are made. `mounts` add more, such as skills."""
+
+    def __init__(
+        self,
+        sandbox_id: str,
+        root: Path,
+        *,
+        allow_bash: bool,
+        mounts: Iterable[Mount] = (),
+        environ: Mapping[str, str] | None = None,
+        new_mark: Callable[[], str] = secrets.token_hex,
+    ) -> None:
+        for folder in _FOLDERS:
+            (root / folder).mkdir(parents=True, exist_ok=True)
+        self._id = sandbox_id
+        self._alias = _alias(root)
+        spelled = None if self._alias is None else str(self._alias)
+        self._mounts = Mounts([Mount(USER_DATA, root, spelled=spelled), *mounts])
+        self._files = LocalFiles(self._mounts)
+        self._capabilities = Capabilities(mounts_thread_data=True, runs_commands=allow_bash)
+        self._environ = _clean(environ if environ is not None else os.environ)
+        self._new_mark = new_mark
+        self._once = Once()
+        self._runs: list[LocalRun] = []
+
+    @property
+    @override
+    def id(self) -> str:
+        return self._id
+
+    @property
+    @override
+    def capabilities(self) -> Capabilities:
+        return self._capabilities
+
+    def host_path(self, path: str) -> Path:
+        """Where a virtual path lies on this machine. Raises PathError, InvalidCall."""
+        return self._mounts.resolve(path)
+
+    @override
+    async def execute(
+        self,
+        command: str,
+        *,
+        key: str,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+        max_output_bytes: int = DEFAULT_OUTPUT_BYTES,
+        on_output: OutputHandler | None = None,
+    ) -> ExecResult:
+        if not self._capabilities.runs_commands:
+            raise SandboxRefused(
+                "BashNotAllowed", "Commands are switched off here: this sandbox is the user's own machine."
+            )
+        if not command or "\0" in command:
+            raise InvalidCall("command: is empty or holds a NUL character", "command")
+        content = (command, cwd, tuple(sorted((env or {}).items())), timeout_seconds, max_output_bytes)
+        local = LocalCommand(
+            argv=("bash", "-c", self._mounts.to_real(command)),
+            cwd=self._working_directory(cwd or WORKSPACE),
+            env={
+                **self._environ,
+                **{name: self._mounts.to_real(value) for name, value in (env or {}).items()},
+            },
+            mark=self._new_mark(),
+            timeout_seconds=timeout_seconds,
+        )
+
+        async def run() -> ExecResult:
+            collector = Collector(max_output_bytes, on_output)
+            translators = (self._mounts.translator(), self._mounts.translator())
+            started = LocalRun(local, collector, translators)
+            self._runs = [*(each for each in self._runs if each.holds_pipes), started]
+            try:
+                return await started.run()
+            except OSError as error:
+                raise SandboxUnavailable(f"The command can't be started: {error.strerror}") from error
+
+        return await self._once.run(key, content, run, on_output)
+
+    def _working_directory(self, cwd: str) -> Path:
+        try:
+            real = self._mounts.resolve(cwd)
+        except PathError as error:
+            raise InvalidCall(f"cwd: {error}", "cwd") from error
+        if not real.is_dir():
+            raise InvalidCall(f"cwd: {cwd} is not a directory", "cwd")
+        return real
+
+    @override
+    async def read_file(self, path: str, *, offset: int = 0, limit: int | None = None) -> bytes:
+        return await asyncio.to_thread(self._files.read, path, offset, limit)
+
+    @override
+    async def write_file(self, path: str, data: bytes, *, append: bool = False) -> int:
+        return await asyncio.to_thread(self._files.write, path, data, append=append)
+
+    @override
+    async def list_dir(self, path: str, *, depth: int = 1) -> Listing:
+        return await asyncio.to_thread(self._files.list, path, depth)
+
+    @override
+    async def stat(self, path: str) -> FileInfo:
+        return await asyncio.to_thread(self._files.stat, path)
+
+    @override
+    async def delete(self, path: str, *, recursive: bool = False) -> None:
+        await asyncio.to_thread(self._files.delete, path, recursive=recursive)
+
+    @override
+    async def close(self) -> None:
+        """Files stay. What commands left running lives on, without its pipes."""
+        for run in self._runs:
+            run.close()
+        if self._alias is not None:
+            self._alias.unlink(missing_ok=True)
+            self._alias.parent.rmdir()
+            self._alias = None
+
+
+def _clean(environ: Mapping[str, str]) -> dict[str, str]:
+    """What a command needs to work, and nothing that may be a key: the person's environment is full of them."""
+    return {k: v for k, v in environ.items() if k in _INHERITED or k.startswith("LC_")}
+
+
+def _alias(root: Path) -> Path | None:
+    """A link without blanks and quotes in its path, if the root's own would break commands that name it bare."""
+    if re.fullmatch(r"[\w./@%+=:,-]+", os.path.realpath(root), re.ASCII):
+        return None
+    link = Path(tempfile.mkdtemp(prefix="skerry-")) / "user-data"
+    link.symlink_to(os.path.realpath(root), target_is_directory=True)
+    return link
