@@ -61,19 +61,25 @@ class Limits(KubeModel):
 class AgentRunSpec(KubeModel):
     """Immutable but for the fields that say so."""
 
-    profile_ref: LocalRef = Field(description="The AgentProfile.")
+    profile_ref: LocalRef = Field(
+        description="The AgentProfile that says which models, tools and sandboxes the run may use."
+    )
     prompt: str | None = Field(
-        default=None, min_length=1, max_length=65_536, description="What the agent is asked to do."
+        default=None,
+        min_length=1,
+        max_length=65_536,
+        description="What the agent is asked to do; either this or promptFrom.",
     )
     prompt_from: ConfigMapKeySource | None = Field(
-        default=None, description="Where the prompt stands instead."
+        default=None, description="ConfigMap that holds the prompt; either this or prompt."
     )
     user_id: UserName = Field(
-        default="default", description="For whom it runs; a label, not an authenticated identity."
+        default="default",
+        description="For whom it runs: a name given by whoever creates the run, not an authenticated identity.",
     )
     thread_id: UserName | None = Field(
         default=None,
-        description="The conversation that it belongs to; without one the run is its own thread.",
+        description="The conversation that it belongs to, whose runs go one after the other; without one the run is its own thread.",
     )
     model: RunModel | None = Field(default=None, description="Choices within the profile's models.")
     sandbox: RunSandbox | None = Field(default=None, description="Choices within the profile's sandboxes.")
@@ -108,7 +114,9 @@ class Queue(KubeModel):
 
 class ProfileUsed(KubeModel):
     uid: str = Field(max_length=64, description="UID of the profile that the current epoch was made from.")
-    generation: int = Field(ge=0, description="Its generation.")
+    generation: int = Field(
+        ge=0, description="Generation of the profile that the current epoch was made from."
+    )
 
 
 class SandboxUse(KubeModel):
@@ -134,19 +142,23 @@ class AgentRunStatus(KubeModel):
     observed_generation: int | None = Field(
         default=None, ge=0, description="Generation that this status was decided on."
     )
-    phase: RunPhase | None = Field(default=None, description="Summary; the conditions carry the truth.")
+    phase: RunPhase | None = Field(
+        default=None, description="Summary of its state; the conditions carry the truth."
+    )
     stop_reason: StopReason | None = Field(default=None, description="Why a run that succeeded stopped.")
     failure: Failure | None = Field(default=None, description="What ended a run that failed.")
     conditions: Conditions = Field(default=(), description="Ready, Reconciling, Stalled and Succeeded.")
-    queue: Queue | None = Field(default=None, description="While Queued.")
+    queue: Queue | None = Field(default=None, description="Its place while Queued.")
     epoch: int | None = Field(
         default=None, ge=0, description="Number of the current runner Pod; fences the ones before."
     )
     attempts: int | None = Field(
         default=None, ge=0, description="Runner Pods started because of a failure, the first one included."
     )
-    pod_name: str | None = Field(default=None, max_length=253, description="The current runner Pod.")
-    pod_uid: str | None = Field(default=None, alias="podUID", max_length=64, description="Its UID.")
+    pod_name: str | None = Field(default=None, max_length=253, description="Name of the current runner Pod.")
+    pod_uid: str | None = Field(
+        default=None, alias="podUID", max_length=64, description="UID of the current runner Pod."
+    )
     thread_id: str | None = Field(
         default=None, max_length=128, description="The thread; the run's UID if it named none."
     )
@@ -170,15 +182,19 @@ class AgentRunStatus(KubeModel):
 
 
 class AgentRun(KubeObject):
-    """One run of an agent, sandboxed."""
+    """One run of an agent: a loop of model and tools that begins when it is applied and ends once."""
 
     KIND: ClassVar[str] = "AgentRun"
     PLURAL: ClassVar[str] = "agentruns"
     SHORT_NAMES: ClassVar[tuple[str, ...]] = ("ar",)
 
     kind: Literal["AgentRun"] = "AgentRun"
-    spec: AgentRunSpec = Field(description="What to run.")
-    status: AgentRunStatus = Field(default=AgentRunStatus(), description="What became of it.")
+    spec: AgentRunSpec = Field(
+        description="What to run and within which limits. Fixed after creation but for the fields that say so."
+    )
+    status: AgentRunStatus = Field(
+        default=AgentRunStatus(), description="What became of it; written by the operator and the runner."
+    )
 
     model_config = KubeModel.model_config | {
         "json_schema_extra": validations("run-name-length", "run-name-label", "terminal-phase")

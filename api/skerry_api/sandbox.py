@@ -16,11 +16,11 @@ __all__ = ["Holder", "Sandbox", "SandboxSpec", "SandboxStatus"]
 class SandboxSpec(KubeModel):
     """Immutable as a whole."""
 
-    class_ref: LocalRef = Field(description="The SandboxClass.")
+    class_ref: LocalRef = Field(description="The SandboxClass that it is made from.")
     user_id: UserName = Field(
         default="default", description="User whose thread this is; a label, not an identity."
     )
-    thread_id: UserName = Field(description="The thread.")
+    thread_id: UserName = Field(description="The thread that it serves.")
     idle_seconds: int | None = Field(
         default=None, ge=1, le=2_592_000, description="Overrides the class's idleSeconds."
     )
@@ -35,7 +35,7 @@ class Holder(KubeModel):
     """The live run that uses the sandbox."""
 
     uid: str = Field(max_length=64, description="UID of the AgentRun.")
-    name: str = Field(max_length=253, description="Its name.")
+    name: str = Field(max_length=253, description="Name of the AgentRun.")
     since: Time = Field(description="Since when it holds.")
 
 
@@ -46,9 +46,9 @@ class SandboxStatus(KubeModel):
     phase: SandboxPhase | None = Field(
         default=None, description="Pending, Ready, Parked, Released, Terminating or Failed."
     )
-    pod_name: str | None = Field(default=None, max_length=253, description="The Pod.")
+    pod_name: str | None = Field(default=None, max_length=253, description="Name of its Pod.")
     pod_uid: str | None = Field(
-        default=None, alias="podUID", max_length=64, description="Its UID; a replacement has another."
+        default=None, alias="podUID", max_length=64, description="UID of its Pod; a replacement has another."
     )
     endpoint: str | None = Field(default=None, max_length=512, description="URL of sandboxd.")
     replacements: int | None = Field(
@@ -70,7 +70,9 @@ class Sandbox(KubeObject):
     SHORT_NAMES: ClassVar[tuple[str, ...]] = ("sbx",)
 
     kind: Literal["Sandbox"] = "Sandbox"
-    spec: SandboxSpec = Field(description="Which thread, which class.")
+    spec: SandboxSpec = Field(
+        description="Which thread it serves and what it is made from. Fixed after creation."
+    )
     status: SandboxStatus = Field(default=SandboxStatus(), description="Written by the operator.")
 
     model_config = KubeModel.model_config | {

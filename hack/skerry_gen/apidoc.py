@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
-from skerry_api.base import API_VERSION, MUTABLE, RULES_KEY, KubeObject
+from skerry_api.base import API_VERSION, RULES_KEY, KubeObject
 from skerry_api.rules import Rule
 from skerry_api.structural import Schema, structural
 from skerry_gen.columns import COLUMNS
@@ -30,36 +29,35 @@ def api_reference(models: list[type[KubeObject]]) -> str:
 def _kind(model: type[KubeObject]) -> str:
     schema = structural(model)
     short = ", ".join(f"`{name}`" for name in model.SHORT_NAMES)
-    lines = [
-        f"## {model.KIND}",
-        "",
-        f"{schema['description']} Short name {short}, plural `{model.PLURAL}`.",
-        "",
-    ]
-    lines += _rules(schema, "")
+    blocks = [f"## {model.KIND}", f"{schema['description']} Short name {short}, plural `{model.PLURAL}`."]
+    blocks += _rules(schema, "")
     for part in ("spec", "status"):
         if part in schema["properties"]:
             child = schema["properties"][part]
-            lines += [f"### {model.KIND}.{part}", "", child["description"], *_rules(child, part), ""]
-            lines += ["| field | type | says |", "|---|---|---|", *_rows(child, ""), ""]
+            blocks += [f"### {model.KIND}.{part}", child["description"], *_rules(child, part)]
+            blocks.append(
+                "\n".join(["| field | type | meaning | bounds |", "|---|---|---|---|", *_rows(child, "")])
+            )
     columns = [f"{column.name}{' (wide)' if column.wide else ''}" for column in COLUMNS[model.KIND]]
-    return "\n".join([*lines, f"Columns of `kubectl get`: {', '.join(columns)}.", ""])
+    blocks.append(f"Columns of `kubectl get`: {', '.join(columns)}.")
+    return "\n\n".join(blocks) + "\n"
 
 
 def _rules(schema: Schema, path: str) -> list[str]:
     rules: list[Rule] = schema.get(RULES_KEY, [])
-    shown = [rule for rule in rules if "can't be changed" not in rule.message or rule.field_path is None]
-    fixed = [rule.field_path[1:] for rule in rules if rule not in shown and rule.field_path]
+    fixed = [rule.field_path[1:] for rule in rules if rule.field_path and "can't be changed" in rule.message]
+    shown = [rule for rule in rules if (rule.field_path or ".")[1:] not in fixed or not rule.transition]
     lines = [f"- `{(path + (rule.field_path or '')).lstrip('.')}`: {rule.message}" for rule in shown]
     if fixed:
         lines.append(f"- fixed after creation: {', '.join(f'`{name}`' for name in fixed)}")
-    return ["", *lines, ""] if lines else []
+    return ["\n".join(lines)] if lines else []
 
 
 def _rows(schema: Schema, prefix: str) -> Iterator[str]:
+    required = schema.get("required", ())
     for name, child in schema["properties"].items():
         path = f"{prefix}{name}"
-        yield f"| `{path}` | {_type(child)} | {_says(child, required=name in schema.get('required', ()))} |"
+        yield f"| `{path}` | {_type(child)} | {_text(child)} | {_bounds(child, required=name in required)} |"
         if "properties" in child:
             yield from _rows(child, f"{path}.")
         elif "properties" in child.get("items", {}):
@@ -78,30 +76,27 @@ def _type(schema: Schema) -> str:
             return str(other)
 
 
-def _says(schema: Schema, *, required: bool) -> str:
+def _text(schema: Schema) -> str:
+    return str(schema["description"]).replace("|", "\\|")
+
+
+def _bounds(schema: Schema, *, required: bool) -> str:
     notes = ["*required*"] if required else []
     if (default := schema.get("default")) not in (None, {}):
-        notes.append(f"default `{json.dumps(default) if not isinstance(default, str) else default}`")
+        notes.append(f"default `{default if isinstance(default, str) else json.dumps(default)}`")
     if "enum" in schema:
         notes.append("one of " + ", ".join(f"`{value}`" for value in schema["enum"]))
-    notes += _bounds(schema)
-    if MUTABLE in schema:
-        notes.append("may be changed")
-    rules = [rule.message for rule in schema.get(RULES_KEY, []) if not rule.transition]
-    rules += [f"each {rule.message}" for rule in schema.get("items", {}).get(RULES_KEY, [])]
-    text = schema["description"].rstrip(".")
-    return ". ".join([text, *("; ".join(each) for each in (notes, rules) if each)]).replace("|", "\\|")
+    notes += _between(schema.get("minimum"), schema.get("maximum"), "")
+    notes += _between(schema.get("minLength"), schema.get("maxLength"), " characters")
+    notes += _between(None, schema.get("maxItems", schema.get("maxProperties")), " entries")
+    notes += [rule.message for rule in schema.get(RULES_KEY, []) if not rule.transition]
+    if "items" in schema:
+        entry = _bounds(schema["items"], required=False)
+        notes += [f"each: {entry}"] if entry else []
+    return "; ".join(notes)
 
 
-def _bounds(schema: Schema) -> list[str]:
-    def between(low: Any, high: Any, unit: str) -> list[str]:
-        if low is not None and high is not None:
-            return [f"{low} to {high}{unit}"]
-        return [f"at most {high}{unit}"] if high is not None else [f"at least {low}{unit}"] if low else []
-
-    return [
-        *between(schema.get("minimum"), schema.get("maximum"), ""),
-        *between(schema.get("minLength"), schema.get("maxLength"), " characters"),
-        *between(schema.get("minItems"), schema.get("maxItems"), " entries"),
-        *between(None, schema.get("maxProperties"), " entries"),
-    ]
+def _between(low: int | None, high: int | None, unit: str) -> list[str]:
+    if low is not None and high is not None:
+        return [f"{low} to {high}{unit}"]
+    return [f"at most {high}{unit}"] if high is not None else [f"at least {low}{unit}"] if low else []
