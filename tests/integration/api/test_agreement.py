@@ -14,11 +14,13 @@ import pytest_asyncio
 from skerry_api.strict import check
 from skerry_testing.apierrors import ApiError
 from skerry_testing.apiserver import ApiServer
+from skerry_testing.badinput import ROWS, Row
 from skerry_testing.controlplane import ControlPlane
 from skerry_testing.junk import mangled
 from skerry_testing.manifests import CASES, Case
 from skerry_testing.schemas import all_rules
 
+BY_ID = {case.id: case for case in CASES}
 UNKNOWN = re.compile(r'unknown field "([^"]+)"')
 MESSAGES = {rule.message for rule in all_rules()}
 
@@ -43,6 +45,16 @@ async def test_broken_rules_read_the_same(dry: ApiServer, case: Case) -> None:
     for problem in rules:
         said = [cause.message for cause in refused.value.causes if cause.field == problem.path]
         assert any(message.endswith(f": {problem.message}") for message in said), said
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if row.proofs[0] in BY_ID], ids=lambda row: row.input[:60]
+)
+async def test_the_server_answers_in_the_words_of_the_page(dry: ApiServer, row: Row) -> None:
+    for case in row.proofs:
+        with pytest.raises(ApiError) as refused:
+            await dry.create(BY_ID[case].manifest, dry_run=True)
+        assert row.answer in refused.value.message
 
 
 @pytest.mark.parametrize("seed", range(200))
