@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skerry_api.phases import FailureClass, WaitReason
+from skerry_operator.plan.actions import Refusal, RefusalKind
 from skerry_operator.plan.podview import NodeState, PodView
 from skerry_operator.status.reasons import Reason
 
-__all__ = ["Loss", "Words", "loss_of", "waiting_words"]
+__all__ = ["Loss", "Words", "loss_of", "refused_words", "waiting_words"]
 
 _IMAGE = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed"}
@@ -51,6 +52,17 @@ def waiting_words(pod: PodView) -> Words:
     if waiting.reason == "CreateContainerConfigError" and "secret" in waiting.message.lower():
         return Words(WaitReason.SECRET_NOT_FOUND, words, FailureClass.INVALID_SPEC)
     return Words(Reason.CONTAINER_NOT_STARTED, words, FailureClass.STARTUP_TIMEOUT)
+
+
+def refused_words(refusal: Refusal) -> tuple[str, FailureClass]:
+    """The reason of a Pod that the API server did not take, and the class if that lasts."""
+    match refusal.kind:
+        case RefusalKind.FORBIDDEN:
+            return FailureClass.ADMISSION_FORBIDDEN, FailureClass.ADMISSION_FORBIDDEN
+        case RefusalKind.INVALID:
+            return FailureClass.INVALID_SPEC, FailureClass.INVALID_SPEC
+        case RefusalKind.NAME_TAKEN:
+            return Reason.REMAINS, FailureClass.STARTUP_TIMEOUT
 
 
 def loss_of(pod: PodView) -> Loss | None:

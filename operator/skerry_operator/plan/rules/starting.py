@@ -12,9 +12,10 @@ from skerry_api.resolve import document_json, resolve, texts_needed
 from skerry_operator.build.faults import InvalidSpecError
 from skerry_operator.build.policies import build_profile_policy, policy_hash
 from skerry_operator.build.runner_pod import build_runner_pod
-from skerry_operator.plan.actions import Action, ApplyPolicy, CreatePod, Refusal, RefusalKind
+from skerry_operator.plan.actions import Action, ApplyPolicy, CreatePod
 from skerry_operator.plan.facts import RunFacts
 from skerry_operator.plan.lookup import Found, Missing
+from skerry_operator.plan.podwords import refused_words
 from skerry_operator.plan.resolve import class_name, waiting_reason
 from skerry_operator.plan.rules.ending import failed
 from skerry_operator.plan.types import Admitted, Plan, TextRef
@@ -126,21 +127,11 @@ def refused(f: RunFacts) -> Step | None:
     refusal = f.observed.refusal
     if refusal is None:
         return None
-    reason, late = _refusal(refusal)
+    reason, late = refused_words(refusal)
     return Verdict(
         RunPhase.PROVISIONING, reason, refusal.message, late=late, words_vary=True,
         wake_at=f.now + f.settings.retry_refused,
     )  # fmt: skip
-
-
-def _refusal(refusal: Refusal) -> tuple[str, FailureClass]:
-    match refusal.kind:
-        case RefusalKind.FORBIDDEN:
-            return FailureClass.ADMISSION_FORBIDDEN, FailureClass.ADMISSION_FORBIDDEN
-        case RefusalKind.INVALID:
-            return FailureClass.INVALID_SPEC, FailureClass.INVALID_SPEC
-        case RefusalKind.NAME_TAKEN:
-            return Reason.REMAINS, FailureClass.STARTUP_TIMEOUT
 
 
 def start(f: RunFacts) -> Step | None:
