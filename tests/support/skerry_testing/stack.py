@@ -63,8 +63,7 @@ def _install(instance: str, namespace: str) -> Stack:
         _run(str(ROOT / "hack/skerry-images"), "build", "--push", facts["registryPush"], "-o", "json")
     )
     images = {
-        name: image["pushed"].replace(facts["registryPush"], facts["registryPull"])
-        for name, image in built.items()
+        name: f"{facts['registryPull']}/{image['repository']}:{image['tag']}" for name, image in built.items()
     }
     stack = Stack(
         instance=instance,
@@ -75,9 +74,14 @@ def _install(instance: str, namespace: str) -> Stack:
         images=images,
     )
     values = {
-        "images": images,
+        "images": {
+            "registry": facts["registryPull"],
+            **{name: {"tag": image["tag"]} for name, image in built.items()},
+        },
         "runNamespaces": [{"name": namespace, "create": True}],
-        "networkPolicy": {"clusterCIDRs": [facts["podCIDR"], facts["serviceCIDR"]]},
+        "clusterCIDRs": [facts["podCIDR"], facts["serviceCIDR"]],
+        # Policies are judged behind the Service: CoreDNS itself listens on 5353.
+        "clusterDNS": {"ports": [53, 5353]},
     }
     environment = {"KUBECONFIG": facts["kubeconfig"]}
     helm = (
