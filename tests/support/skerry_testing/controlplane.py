@@ -17,6 +17,7 @@ __all__ = ["ControlPlane", "control_plane"]
 
 ROOT = Path(__file__).resolve().parents[3]
 DEV = ROOT / "hack" / "skerry-dev"
+MARKS = Path(tempfile.gettempdir(), f"skerry-test-{os.getuid()}")
 UP_SECONDS = 1200  # A first build of the binaries, not a start.
 KUBECONFIG_ENV = "SKERRY_TEST_KUBECONFIG"
 """A kubeconfig of an API server to use instead of our own; it is left as it is, but for the CRDs."""
@@ -29,36 +30,37 @@ class ControlPlane:
     access: Access
     instance: str | None
     """Name for `skerry-dev`; None when the server was given from outside."""
+    dev: Path
 
     def restart(self, component: str = "kube-apiserver") -> None:
         """Stop and start one of its processes. Only for a control plane that the test has to itself."""
         if self.instance is None:
             raise RuntimeError(f"{KUBECONFIG_ENV} is set: that server can't be restarted from here")
-        _dev("restart", component, "--name", self.instance)
+        _run(self.dev, "restart", component, "--name", self.instance)
 
 
 @contextmanager
-def control_plane(instance: str) -> Iterator[ControlPlane]:
+def control_plane(instance: str, dev: Path = DEV, marks: Path = MARKS) -> Iterator[ControlPlane]:
     """Bring the instance up, or join the processes that have it up. Raises RuntimeError saying why it can't."""
     if given := os.environ.get(KUBECONFIG_ENV):
-        yield ControlPlane(Access.from_kubeconfig(Path(given)), None)
+        yield ControlPlane(Access.from_kubeconfig(Path(given)), None, dev)
         return
-    with _user_of(instance):
-        kubeconfig = _dev("kubeconfig", "--name", instance).strip()
-        yield ControlPlane(Access.from_kubeconfig(Path(kubeconfig)), instance)
+    with _user_of(instance, dev, marks):
+        kubeconfig = _run(dev, "kubeconfig", "--name", instance).strip()
+        yield ControlPlane(Access.from_kubeconfig(Path(kubeconfig)), instance, dev)
 
 
 @contextmanager
-def _user_of(instance: str) -> Iterator[None]:
+def _user_of(instance: str, dev: Path, marks: Path) -> Iterator[None]:
     """Count this process among the instance's users: the first brings it up, the last takes it down."""
-    base = Path(tempfile.gettempdir(), f"skerry-test-{os.getuid()}", instance)
+    base = marks / instance
     users = base / "users"
     users.mkdir(parents=True, exist_ok=True)
     mine = users / f"{os.getpid()}-{_start_of(os.getpid())}"
     with _locked(base / "lock"):
         mine.touch()
         try:
-            _dev("up", "--control-plane-only", "--name", instance)
+            _run(dev, "up", "--control-plane-only", "--name", instance)
         except BaseException:
             mine.unlink()
             raise
@@ -68,7 +70,7 @@ def _user_of(instance: str) -> Iterator[None]:
         with _locked(base / "lock"):
             mine.unlink(missing_ok=True)
             if not _living(users):
-                _dev("down", "--wipe", "--name", instance)
+                _run(dev, "down", "--wipe", "--name", instance)
 
 
 @contextmanager
@@ -99,13 +101,14 @@ def _start_of(pid: int) -> str | None:
     return stat.rpartition(")")[2].split()[19]
 
 
-def _dev(*arguments: str) -> str:
+def _run(dev: Path, *arguments: str) -> str:
+    command = f"{dev.name} {' '.join(arguments)}"
     try:
         done = subprocess.run(
-            [DEV, *arguments], capture_output=True, text=True, check=False, timeout=UP_SECONDS
+            [dev, *arguments], capture_output=True, text=True, check=False, timeout=UP_SECONDS
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise RuntimeError(f"skerry-dev {' '.join(arguments)}: {error}") from error
+        raise RuntimeError(f"{command}: {error}") from error
     if done.returncode:
-        raise RuntimeError(f"skerry-dev {' '.join(arguments)} failed:\n{done.stderr}{done.stdout}")
+        raise RuntimeError(f"{command} failed:\n{done.stderr}{done.stdout}")
     return done.stdout
