@@ -32,7 +32,7 @@ def _open_journal(env: Environment, document: RunDocument, api_key: str | None) 
         log.warning("the journal goes to stdout alone: %s", error)
     return Journal(
         sinks,
-        run=document.run.name,
+        run=document.run.uid,
         thread=document.thread_id,
         clock=lambda: datetime.now(UTC),
         secrets=[api_key],

@@ -1,0 +1,76 @@
+"""The commands and their options. Thin: each imports what it needs when it is called, so that --help is quick."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skerry_cli.output import Output
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Sandboxed agent runs, on Kubernetes and on this machine.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def _skerry() -> None:
+    # Keeps `skerry version` a subcommand even while it is one of few.
+    pass
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from importlib.metadata import version as version_of
+
+    typer.echo(version_of("skerry"))
+
+
+@app.command()
+def run(
+    *,
+    files: Annotated[
+        list[str],
+        typer.Option(
+            "-f",
+            "--filename",
+            metavar="FILE",
+            help="YAML or JSON with the AgentRun and what it refers to (AgentProfile, ConfigMap, Secret); '-' is stdin. Repeatable.",
+        ),
+    ],
+    script: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Script for the model `scripted`, instead of the run's."),
+    ] = None,
+    thread: Annotated[
+        str | None, typer.Option(metavar="THREAD", help="Thread to work in, instead of the run's threadId.")
+    ] = None,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where threads keep their files [default: XDG data directory]."),
+    ] = None,
+    journal: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where the journal goes [default: the thread's folder]."),
+    ] = None,
+    output: Annotated[
+        Output, typer.Option("-o", "--output", help="What stdout gets: the answer, or the whole AgentRun.")
+    ] = Output.TEXT,
+) -> None:
+    """Execute an AgentRun on this machine.
+
+    Files stay in a directory of the thread; bash is off unless the profile has sandbox.allowLocalBash. Exit code
+    0: Succeeded; 2: bad input; 1: any other end.
+    """  # fmt: skip
+    from skerry_cli.run import Request, run_locally
+
+    raise typer.Exit(run_locally(Request(tuple(files), script, thread, data_dir, journal, output)))

@@ -1,0 +1,113 @@
+"""`skerry run`: files in, a run on this machine, the AgentRun with its final status out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+from skerry_api.agentrun import AgentRun
+from skerry_api.document import RunDocument
+from skerry_api.phases import RunPhase
+from skerry_cli.inputs import read_documents, read_script
+from skerry_cli.output import Output
+from skerry_cli.show import show
+from skerry_runner.journal import FileSink, Journal, Sink
+from skerry_runner.local.assignment import Assignment, Options, assign
+from skerry_runner.local.execute import execute
+from skerry_runner.local.progress import ProgressSink
+from skerry_runner.local.threads import ThreadBusy, default_data_dir, held_thread, thread_folder
+from skerry_runner.local.yamldoc import FileProblem
+from skerry_runner.ports import Ports, RunResult
+
+__all__ = ["Request", "run_locally"]
+
+BAD_INPUT = 2
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of the command."""
+
+    files: tuple[str, ...]
+    script: Path | None = None
+    thread: str | None = None
+    data_dir: Path | None = None
+    journal: Path | None = None
+    output: Output = Output.TEXT
+
+
+def run_locally(request: Request) -> int:
+    """Execute the run of the files; the exit code."""
+    logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s", stream=sys.stderr)
+    uid, now = str(uuid4()), _now()
+    documents, problems = read_documents(request.files)
+    script, script_problems = read_script(request.script)
+    problems += script_problems
+    if problems:
+        return _refuse(problems)
+    assignment = assign(documents, Options(script, request.thread), os.environ, uid=uid, now=now)
+    if not isinstance(assignment, Assignment):
+        return _refuse(assignment)
+    data_dir = request.data_dir or default_data_dir(os.environ, Path.home())
+    folder = thread_folder(data_dir, assignment.document.sandbox.sandbox_id)
+    try:
+        with held_thread(folder):
+            done = asyncio.run(_carry_out(assignment, folder, request))
+    except ThreadBusy as error:
+        print(f"skerry: thread {assignment.document.thread_id}: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"skerry: {error}", file=sys.stderr)
+        return BAD_INPUT
+    show(done, request.output, folder)
+    return 0 if done.status.phase is RunPhase.SUCCEEDED else 1
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _refuse(problems: list[FileProblem]) -> int:
+    for problem in problems:
+        print(problem.text(), file=sys.stderr)
+    return BAD_INPUT
+
+
+async def _carry_out(assignment: Assignment, folder: Path, request: Request) -> AgentRun:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def on_signal(number: int) -> None:
+        stop.set()
+        # A second one is meant: it ends the process as if nobody listened.
+        loop.remove_signal_handler(number)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal, number)
+    sinks: list[Sink] = [FileSink(request.journal or folder / "journal.jsonl")]
+    if request.output is Output.TEXT:
+        sinks.append(ProgressSink(sys.stderr))
+    document = assignment.document
+    journal = Journal(
+        sinks, run=document.run.uid, thread=document.thread_id, clock=_now, secrets=[assignment.api_key]
+    )
+
+    async def carry_out(document: RunDocument, ports: Ports) -> RunResult:
+        from skerry_runner.run import run_document
+
+        return await run_document(document, ports, api_key=assignment.api_key)
+
+    try:
+        return await execute(
+            assignment, folder, carry_out=carry_out, journal=journal, stop=stop, clock=_now,
+            new_id=lambda: str(uuid4()),
+        )  # fmt: skip
+    finally:
+        await journal.close()

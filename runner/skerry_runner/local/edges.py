@@ -1,0 +1,66 @@
+"""The core's edges on a laptop: a reporter that only keeps the end, a sandbox that is a directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from typing_extensions import override
+
+from skerry_api.document import DocumentSandbox
+from skerry_api.report import Progress, Usage
+from skerry_runner.ports import Reporter, RunResult, SandboxProvider
+from skerry_runner.sandbox.types import Sandbox
+
+__all__ = ["LocalReporter", "LocalSandboxes"]
+
+
+class LocalReporter(Reporter):
+    """Nobody watches from outside: the journal shows how it goes, and the end is returned."""
+
+    def __init__(self) -> None:
+        self.result: RunResult | None = None
+
+    @override
+    async def started(self) -> None: ...
+
+    @override
+    def progress(self, progress: Progress, usage: Usage) -> None: ...
+
+    @override
+    async def first_tool_call(self, progress: Progress, usage: Usage) -> None: ...
+
+    @override
+    async def sandbox_acquired(self, sandbox_id: str) -> None: ...
+
+    @override
+    async def ended(self, result: RunResult) -> None:
+        self.result = result
+
+
+class LocalSandboxes(SandboxProvider):
+    """The thread's directory; release keeps it for the next run of the thread."""
+
+    def __init__(self, document: DocumentSandbox, folder: Path) -> None:
+        self._document, self._folder = document, folder
+        self._sandbox: Sandbox | None = None
+
+    @property
+    @override
+    def current(self) -> Sandbox | None:
+        return self._sandbox
+
+    @override
+    async def acquire(self) -> Sandbox:
+        if self._sandbox is None:
+            from skerry_runner.sandbox.local import LocalSandbox
+
+            self._sandbox = LocalSandbox(
+                self._document.sandbox_id, self._folder, allow_bash=self._document.allow_local_bash
+            )
+        return self._sandbox
+
+    @override
+    async def release(self) -> None:
+        sandbox, self._sandbox = self._sandbox, None
+        if sandbox is not None:
+            await sandbox.close()
