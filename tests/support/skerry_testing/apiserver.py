@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, Literal, Self
 
 import httpx
@@ -19,6 +19,7 @@ __all__ = ["ApiServer", "Json"]
 Json = dict[str, Any]
 Jsons = list[Json]
 """Named here, since `list` means the method inside the class."""
+RECONNECT_SECONDS = 0.1
 PATCH_TYPES = {
     "merge": "application/merge-patch+json",
     "json": "application/json-patch+json",
@@ -179,7 +180,7 @@ class ApiServer:
             if not response.is_success:
                 await response.aread()
                 raise_for_status(response)
-            yield (json.loads(line) async for line in response.aiter_lines() if line)
+            yield _events(response)
 
     async def wait_for(
         self, kind: str, name: str, holds: Callable[[Json], bool], *, within: float = 60
@@ -187,30 +188,39 @@ class ApiServer:
         """The object, as soon as it is there and `holds`. Raises AssertionError showing it when it never does."""
         last: Json | None = None
         try:
-            async with asyncio.timeout(within), self.watch(kind, fields=f"metadata.name={name}") as events:
-                async for event in events:
-                    seen: Json = event["object"]
-                    last = seen
-                    if event["type"] != "DELETED" and holds(seen):
-                        return seen
+            async with asyncio.timeout(within), aclosing(self._changes(kind, name)) as changes:
+                async for event in changes:
+                    last = event["object"]
+                    if event["type"] != "DELETED" and holds(event["object"]):
+                        break
         except TimeoutError:
-            pass
-        raise AssertionError(f"{kind} {name} did not come to it:\n{json.dumps(last, indent=1)}")
+            raise AssertionError(f"{kind} {name} did not come to it:\n{json.dumps(last, indent=1)}") from None
+        return last or {}
 
     async def wait_gone(self, kind: str, name: str, *, within: float = 60) -> None:
-        """Return once the object is deleted. Raises AssertionError showing it when it stays."""
+        """Return once there is no such object. Raises AssertionError showing it when it stays."""
         last = await self.find(kind, name)
+        if last is None:
+            return
         try:
-            async with asyncio.timeout(within):
-                while last is not None:
-                    version = last["metadata"]["resourceVersion"]
-                    async with self.watch(kind, fields=f"metadata.name={name}", version=version) as events:
-                        async for event in events:
-                            if event["type"] == "DELETED":
-                                return
-                    last = await self.find(kind, name)  # The server closed the watch: look again.
+            version = last["metadata"]["resourceVersion"]
+            async with asyncio.timeout(within), aclosing(self._changes(kind, name, version)) as changes:
+                async for event in changes:
+                    last = event["object"]
+                    if event["type"] == "DELETED":
+                        break
         except TimeoutError:
             raise AssertionError(f"{kind} {name} stayed:\n{json.dumps(last, indent=1)}") from None
+
+    async def _changes(self, kind: str, name: str, version: str = "") -> AsyncGenerator[Json]:
+        """What happens to one object, for as long as one listens: also while the server restarts."""
+        while True:
+            with suppress(httpx.TransportError):
+                async with self.watch(kind, fields=f"metadata.name={name}", version=version) as events:
+                    async for event in events:
+                        version = event["object"]["metadata"]["resourceVersion"]
+                        yield event
+            await asyncio.sleep(RECONNECT_SECONDS)
 
     def _path(self, kind: str, name: str = "", subresource: str = "", namespace: str | None = None) -> str:
         return resource_of(kind).path(namespace or self.namespace, name, subresource)
@@ -225,3 +235,12 @@ class ApiServer:
 def _selectors(labels: str, fields: str) -> dict[str, str]:
     pairs = {"labelSelector": labels, "fieldSelector": fields}
     return {key: value for key, value in pairs.items() if value}
+
+
+async def _events(response: httpx.Response) -> AsyncIterator[Json]:
+    async for line in response.aiter_lines():
+        event: Json = json.loads(line)
+        if event["type"] == "ERROR":  # Such as: the version is too old.
+            status = event["object"]
+            raise ApiError(status.get("code", 0), status.get("reason", ""), status.get("message", ""))
+        yield event
