@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from skerry_api.document import RunDocument
@@ -24,9 +25,10 @@ from skerry_runner.models.observer import ModelObserver
 from skerry_runner.outcome import Redactor, RunEnded, app_error, cut_bytes, model_error, succeeded
 from skerry_runner.ports import Ports, RunResult
 from skerry_runner.session import SandboxSession
+from skerry_runner.state import RunLimits
 from skerry_runner.usage import Counts, Tally
 
-__all__ = ["Invocation", "end_of", "thread_key"]
+__all__ = ["Invocation", "counts_of", "end_of", "thread_key"]
 
 STEPS_PER_TURN = 4
 """Graph steps of a turn: before_model, model, after_model, tools. The graph's own limit must not bite first."""
@@ -54,6 +56,17 @@ def end_of(state: Mapping[str, Any], run: str) -> tuple[Outcome, StopReason | No
     return succeeded(), StopReason.END_TURN, texts[-1]
 
 
+def counts_of(limits: RunLimits) -> Counts:
+    """What graph state kept of a run."""
+    return Counts(
+        turns=limits.get("turns", 0),
+        model_calls=limits.get("model_calls", 0),
+        input=limits.get("input", 0),
+        output=limits.get("output", 0),
+        total=limits.get("total", 0),
+    )
+
+
 class Invocation:
     """Everything that lives as long as one invocation. Make it on the event loop."""
 
@@ -74,10 +87,6 @@ class Invocation:
         self._tally = Tally(lambda counts: ports.reporter.progress(counts.progress(), counts.usage()))
         self._observer = ModelObserver(ports.journal, self._tally)
         self.session = SandboxSession(ports.sandboxes, ports.reporter, ports.journal)
-
-    @property
-    def counts(self) -> Counts:
-        return self._tally.counts
 
     def start_event(self) -> RunStart:
         """The journal's first line."""
@@ -143,17 +152,21 @@ class Invocation:
 
     async def _invoke(self, agent: Agent) -> Mapping[str, Any]:
         document = self._document
+        config: RunnableConfig = {
+            "configurable": {"thread_id": thread_key(document)},
+            "callbacks": [self._observer],
+            "recursion_limit": STEPS_PER_TURN * document.max_turns + STEPS_SPARE,
+        }
         prompt = HumanMessage(content=document.prompt, id=f"{document.run.uid}__prompt")
-        return await agent.ainvoke(
-            {"messages": [prompt]},
-            {
-                "configurable": {"thread_id": thread_key(document)},
-                "callbacks": [self._observer],
-                "recursion_limit": STEPS_PER_TURN * document.max_turns + STEPS_SPARE,
-            },
-            context=self._context(),
-            durability="sync",
-        )
+        kept = await agent.aget_state(config)
+        state: dict[str, Any] | None = {"messages": [prompt]}
+        if any(message.id == prompt.id for message in kept.values.get("messages", ())):
+            # An earlier epoch of this run began: go on from its last checkpoint.
+            self._tally.seed(counts_of((kept.values.get("limits") or {}).get(document.run.uid, RunLimits())))
+            state = None
+            if not kept.next:
+                return kept.values
+        return await agent.ainvoke(state, config, context=self._context(), durability="sync")
 
     def _context(self) -> RunContext:
         document, ports = self._document, self._ports

@@ -34,22 +34,10 @@ class Tally:
     def __init__(self, on_change: Callable[[Counts], None]) -> None:
         self.counts = Counts()
         self._on_change = on_change
-        self._seeded = False
 
     def seed(self, kept: Counts) -> None:
-        """Add what graph state kept of earlier epochs; counts once, at the first call."""
-        if not self._seeded:
-            self._seeded = True
-            self._set(
-                replace(
-                    self.counts,
-                    turns=self.counts.turns + kept.turns,
-                    model_calls=self.counts.model_calls + kept.model_calls,
-                    input=self.counts.input + kept.input,
-                    output=self.counts.output + kept.output,
-                    total=self.counts.total + kept.total,
-                )
-            )
+        """Start from what graph state kept of earlier epochs."""
+        self._set(kept)
 
     def turn(self, turns: int) -> None:
         """The graph is in this turn."""

@@ -17,9 +17,9 @@ from skerry_runner.context import RunContext
 from skerry_runner.events import ToolCall, ToolResult, clip
 from skerry_runner.messages import HIDDEN, STOP, render_content, text_of
 from skerry_runner.state import RunLimits, RunnerState, RunStop
-from skerry_runner.usage import Counts, Tally
+from skerry_runner.usage import Tally
 
-__all__ = ["ASK_AGAIN", "RunGate", "asks_again", "counts_of", "may_call", "tool_message_of"]
+__all__ = ["ASK_AGAIN", "RunGate", "asks_again", "may_call", "tool_message_of"]
 
 ASK_AGAIN = "skerry_empty_answer"
 """Flag of the hidden message that asks again after an empty answer."""
@@ -38,17 +38,6 @@ def asks_again(messages: Sequence[AnyMessage], limits: RunLimits) -> bool:
     if not isinstance(last, AIMessage) or last.tool_calls or last.additional_kwargs.get(STOP):
         return False
     return not text_of(last).strip() and limits.get("empty_answers", 0) < ASKED_AT_MOST
-
-
-def counts_of(limits: RunLimits) -> Counts:
-    """What graph state kept of a run."""
-    return Counts(
-        turns=limits.get("turns", 0),
-        model_calls=limits.get("model_calls", 0),
-        input=limits.get("input", 0),
-        output=limits.get("output", 0),
-        total=limits.get("total", 0),
-    )
 
 
 def tool_message_of(result: ToolMessage | Command[Any], call_id: str) -> ToolMessage | None:
@@ -81,7 +70,6 @@ class RunGate(AgentMiddleware[RunnerState, RunContext, Any]):
     async def abefore_model(self, state: RunnerState, runtime: Runtime[RunContext]) -> dict[str, Any] | None:
         context = runtime.context
         kept = _kept(state, context.run)
-        context.tally.seed(counts_of(kept))
         if not may_call(kept, context.max_turns):
             stop = RunStop(run=context.run, reason=StopReason.TURN_CAPPED.value)
             return {"limits": {context.run: _totals(context.tally)}, "stop": stop, "jump_to": "end"}
@@ -94,15 +82,16 @@ class RunGate(AgentMiddleware[RunnerState, RunContext, Any]):
     async def aafter_model(self, state: RunnerState, runtime: Runtime[RunContext]) -> dict[str, Any] | None:
         context = runtime.context
         kept = _kept(state, context.run)
+        totals = _totals(context.tally)
         if not asks_again(state["messages"], kept):
-            return None
+            return {"limits": {context.run: totals}}
         ask = HumanMessage(
             content=_ASK_AGAIN_TEXT,
             id=f"{state['messages'][-1].id}__again",
             additional_kwargs={HIDDEN: True, ASK_AGAIN: True},
         )
-        asked = RunLimits(empty_answers=kept.get("empty_answers", 0) + 1)
-        return {"messages": [ask], "limits": {context.run: asked}, "jump_to": "model"}
+        totals["empty_answers"] = kept.get("empty_answers", 0) + 1
+        return {"messages": [ask], "limits": {context.run: totals}, "jump_to": "model"}
 
     @override
     async def aafter_agent(self, state: RunnerState, runtime: Runtime[RunContext]) -> dict[str, Any] | None:

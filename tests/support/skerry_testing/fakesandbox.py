@@ -57,7 +57,7 @@ class FakeSandbox:
     commands: list[Command] = field(default_factory=list)
     killed: list[str] = field(default_factory=list)
     """Commands whose execution was cancelled."""
-    capabilities: Capabilities = Capabilities(mounts_thread_data=False)
+    capabilities: Capabilities = field(default_factory=lambda: Capabilities(mounts_thread_data=False))
     _results: dict[str, tuple[str, ExecResult]] = field(default_factory=dict)
 
     async def execute(
@@ -106,7 +106,9 @@ class FakeSandbox:
                 entries[here] = FileInfo(here, kind, len(raw) if kind is EntryKind.FILE else 0, 0o644, 0.0)
         if not entries and path not in {USER_DATA, WORKSPACE}:
             raise PathNotFound(path, f"{path} does not exist")
-        return Listing(tuple(sorted(entries.values(), key=lambda e: (e.path.count("/"), e.path))), truncated=False)
+        return Listing(
+            tuple(sorted(entries.values(), key=lambda e: (e.path.count("/"), e.path))), truncated=False
+        )
 
     async def stat(self, path: str) -> FileInfo:
         return FileInfo(path, EntryKind.FILE, len(self._file(path)), 0o644, 0.0)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import Any
+from typing import Any, Self
 
 from skerry_api.agentprofile import ToolName
 from skerry_api.document import DocumentModel, DocumentRun, DocumentSandbox, RunDocument
@@ -88,12 +89,20 @@ class RecordingReporter:
     calls: list[str] = field(default_factory=list)
     counters: list[tuple[Progress, Usage]] = field(default_factory=list)
     results: list[RunResult] = field(default_factory=list)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def started(self) -> None:
         self.calls.append("started")
 
     def progress(self, progress: Progress, usage: Usage) -> None:
         self.counters.append((progress, usage))
+        self._changed.set()
+
+    async def until(self, reached: Callable[[Progress], bool]) -> None:
+        """Return once the counters are there."""
+        while not (self.counters and reached(self.counters[-1][0])):
+            self._changed.clear()
+            await self._changed.wait()
 
     async def first_tool_call(self, progress: Progress, usage: Usage) -> None:
         self.calls.append(f"first_tool_call {progress.tool_calls}")
@@ -137,7 +146,7 @@ class RunnerWorld:
     async def run(self, what: RunDocument, **kwargs: Any) -> RunResult:
         return await run_document(what, self.ports(), **kwargs)
 
-    async def __aenter__(self) -> RunnerWorld:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
