@@ -1,0 +1,68 @@
+"""What an instance says about itself when asked."""
+
+from __future__ import annotations
+
+import http
+import http.client
+import socket
+from pathlib import Path
+from typing import Any
+
+from skerry_devcluster.addons import COREDNS
+from skerry_devcluster.kubeapi import KubeApi
+from skerry_devcluster.pki import NODE
+
+__all__ = [
+    "accepts",
+    "condition",
+    "coredns_available",
+    "default_account_exists",
+    "node_ready",
+    "registry_answers",
+]
+
+
+def condition(document: dict[str, Any] | None, kind: str) -> bool:
+    """Whether the object's condition of this type is True."""
+    found = (document or {}).get("status", {}).get("conditions", [])
+    return any(entry["type"] == kind and entry["status"] == "True" for entry in found)
+
+
+def node_ready(api: KubeApi) -> bool:
+    return condition(api.get(f"/api/v1/nodes/{NODE}"), "Ready")
+
+
+def default_account_exists(api: KubeApi) -> bool:
+    return api.get("/api/v1/namespaces/default/serviceaccounts/default") is not None
+
+
+def coredns_available(api: KubeApi) -> bool:
+    """The Deployment's newest generation is available."""
+    deployment = api.get(COREDNS)
+    if deployment is None or not condition(deployment, "Available"):
+        return False
+    status = deployment["status"]
+    return bool(status.get("observedGeneration") == deployment["metadata"]["generation"]) and status.get(
+        "updatedReplicas"
+    ) == status.get("replicas")
+
+
+def registry_answers(address: str) -> bool:
+    connection = http.client.HTTPConnection(address, timeout=2)
+    try:
+        connection.request("GET", "/v2/")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def accepts(path: Path) -> bool:
+    """Whether somebody listens on a unix socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        try:
+            client.connect(str(path))
+        except OSError:
+            return False
+        return True

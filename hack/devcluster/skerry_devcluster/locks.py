@@ -1,0 +1,30 @@
+"""Locks between calls of this command: flock, so that a kill frees them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["locked"]
+
+
+@contextmanager
+def locked(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
+    """Hold the lock; `waiting` hears who has it if it isn't free."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # The file stays: removing a lock file lets two holders believe in two files.
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waiting(os.pread(fd, 64, 0).decode().strip() or "unknown")
+            fcntl.flock(fd, fcntl.LOCK_EX)
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(fd)

@@ -1,0 +1,157 @@
+"""Bringing an instance up, or back up: every step looks first and makes what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skerry_devcluster.addons import addons
+from skerry_devcluster.cgroups import make_cgroup
+from skerry_devcluster.cluster import Claim, Mode
+from skerry_devcluster.errors import StartError
+from skerry_devcluster.health import (
+    accepts,
+    coredns_available,
+    default_account_exists,
+    node_ready,
+    registry_answers,
+)
+from skerry_devcluster.host import boot_id
+from skerry_devcluster.images import import_own_images
+from skerry_devcluster.instances import claim_instance
+from skerry_devcluster.kubeapi import ApiError
+from skerry_devcluster.layout import InstancePaths, Layout
+from skerry_devcluster.namespaces import pin_mount_namespace
+from skerry_devcluster.network import set_up_network
+from skerry_devcluster.pki import ensure_pki, kubeconfig
+from skerry_devcluster.progress import Progress
+from skerry_devcluster.session import Session, instance_lock, prepare, session_of
+from skerry_devcluster.waiting import wait_until
+
+__all__ = ["bring_up", "is_healthy", "up", "wait_ready"]
+
+_USERS = ("kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet")
+# Generous: a machine with two cores may be running a build and another cluster.
+_PATIENCE = 120.0
+
+
+def up(layout: Layout, paths: InstancePaths, mode: Mode, progress: Progress) -> Claim:
+    """Have the instance up and healthy.
+
+    Raises:
+        DevClusterError: of any kind, with what to look at.
+    """
+    # before the lock: a first build takes minutes, and `down` should not wait for it
+    programs = prepare(mode, layout, progress)
+    with instance_lock(paths, progress):
+        claim = claim_instance(layout, paths, mode, boot_id(), lambda _who: None)
+        session = session_of(claim, paths, programs)
+        if is_healthy(session):
+            progress.say(f"{paths.name}: is up")
+        else:
+            bring_up(session, progress)
+            progress.say(f"{paths.name}: up; KUBECONFIG={paths.kubeconfig}")
+    return claim
+
+
+def is_healthy(session: Session) -> bool:
+    """Every process as it should be, and the cluster answers."""
+    if not session.all_current() or not session.paths.kubeconfig.exists():
+        return False
+    api = session.api()
+    if session.cluster.mode is Mode.CONTROL_PLANE:
+        return api.ready()
+    return (
+        api.ready()
+        and node_ready(api)
+        and registry_answers(session.cluster.registry)
+        and coredns_available(api)
+    )
+
+
+def bring_up(session: Session, progress: Progress) -> None:
+    """Make what is missing and wait until it is ready."""
+    paths, full = session.paths, session.cluster.mode is Mode.FULL
+    with progress.step("certificates"):
+        ensure_pki(paths.pki, session.cluster.slot)
+        _write_files(session)
+    set_up_network(paths, session.cluster.slot, session.ledger)
+    with progress.step("API server"):
+        if full:
+            pin_mount_namespace(paths, session.ledger)
+            make_cgroup(paths.cgroup, session.cluster.cgroup_version, session.ledger)
+            session.start("containerd", "docker-registry")
+        session.start("etcd", "kube-apiserver")
+        wait_ready(session, "kube-apiserver")
+    if full:
+        with progress.step("node"):
+            session.start("kube-controller-manager", "kube-scheduler")
+            wait_ready(session, "containerd")
+            import_own_images(session.cluster)
+            session.start("kubelet", "kube-proxy", "kube-network-policies")
+            _apply_addons(session)
+            for name in session.components:
+                wait_ready(session, name)
+        with progress.step("CoreDNS"):
+            api = session.api()
+            _wait(session, lambda: coredns_available(api), "CoreDNS to be available", "kubelet")
+
+
+def wait_ready(session: Session, name: str) -> None:
+    """Wait until a component does what others need it for.
+
+    Raises:
+        StartError: it ended, or took too long.
+    """
+    api = session.api()
+    conditions: dict[str, Callable[[], bool]] = {
+        "kube-apiserver": api.ready,
+        "containerd": lambda: accepts(session.paths.containerd_socket),
+        "docker-registry": lambda: registry_answers(session.cluster.registry),
+        "kubelet": lambda: node_ready(api),
+        "kube-controller-manager": lambda: default_account_exists(api),
+    }
+    running = conditions.get(name, lambda: session.supervisor.running(name) is not None)
+    _wait(session, running, f"{name} to be ready", name)
+
+
+def _wait(session: Session, condition: Callable[[], bool], what: str, component: str) -> None:
+    try:
+        wait_until(
+            condition, what, seconds=_PATIENCE, check=lambda: session.supervisor.alive_or_raise(component)
+        )
+    except StartError as error:
+        raise StartError(f"{error}\nlogs are in {session.paths.log}") from error
+
+
+def _apply_addons(session: Session) -> None:
+    api = session.api()
+    for path, document in addons(session.cluster):
+        for attempt in range(5):
+            try:
+                api.apply(path, document)
+                break
+            except ApiError as error:
+                # conflicts of a start: two writers, a range allocator that is not synced yet
+                if attempt == 4 or error.status in {400, 403, 422}:
+                    raise
+
+
+def _write_files(session: Session) -> None:
+    """Configuration and kubeconfigs, rewritten only if they differ."""
+    paths, cluster = session.paths, session.cluster
+    texts = {paths.conf / name: text for name, text in session.texts.items()}
+    texts[paths.kubeconfig] = kubeconfig(paths.pki, "admin", paths.name, cluster.api_server)
+    if cluster.mode is Mode.FULL:
+        for user in _USERS:
+            texts[paths.component_kubeconfig(user)] = kubeconfig(
+                paths.pki, user, paths.name, cluster.api_server
+            )
+        for directory in ("pod-logs", "volume-plugins"):
+            (paths.state / directory).mkdir(parents=True, exist_ok=True)
+    for path, text in texts.items():
+        if not path.exists() or path.read_text() != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary = path.with_name(f".{path.name}.part")
+            temporary.write_text(text)
+            temporary.chmod(0o600)
+            temporary.replace(path)
