@@ -18,6 +18,8 @@ from skerry_api.problems import Problem
 
 __all__ = ["Document", "FileProblem", "parse_documents"]
 
+NODES_MAX = 500_000
+"""Most nodes of a document, aliases expanded: a page of nested aliases can stand for billions."""
 _PART = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
 
 
@@ -118,6 +120,8 @@ def parse_documents(file: str | Path, text: str) -> tuple[list[Document], list[F
     problems: list[FileProblem] = []
     try:
         for node in yaml.compose_all(text, Loader=_Loader):
+            if _size(node, {}) > NODES_MAX:
+                raise ValueError("too large once its aliases are expanded")  # noqa: TRY301 - one place tells
             raw = _Loader("").construct_document(node)
             if raw is None:
                 continue
@@ -137,6 +141,23 @@ def parse_documents(file: str | Path, text: str) -> tuple[list[Document], list[F
         words = " ".join(str(error).split()) or type(error).__name__
         problems.append(FileProblem(name, None, "", Problem("", f"not YAML: {words}")))
     return documents, problems
+
+
+def _size(node: Node, known: dict[int, int]) -> int:
+    """Nodes below, aliases expanded. Raises ValueError for an alias of something around it."""
+    if id(node) not in known:
+        known[id(node)] = 0  # While we are inside.
+        below = _children(node)
+        known[id(node)] = 1 + sum(_size(child, known) for child in below)
+    elif known[id(node)] == 0:
+        raise ValueError("an alias refers to what is around it")
+    return known[id(node)]
+
+
+def _children(node: Node) -> list[Node]:
+    if isinstance(node, MappingNode):
+        return [part for pair in node.value for part in pair]
+    return list(node.value) if isinstance(node, SequenceNode) else []
 
 
 def _twice(node: Node, path: str) -> Iterator[tuple[str, int]]:
