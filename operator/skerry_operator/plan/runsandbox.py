@@ -61,6 +61,8 @@ def use_of(
         return _released(before, SandboxState.LOST if failed else SandboxState.RELEASED), None
     name = sandbox_name(run)
     if held is None or held.status.phase is not SandboxPhase.READY or not held.status.endpoint:
+        if before is None and not eager and not failed:
+            return None, None  # one write less: the Sandbox itself says that it starts
         return _pending(name, before, lost=failed), None
     use = SandboxUse(
         name=name,
