@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -27,7 +27,12 @@ def _cidr(text: str) -> str:
     return str(ip_network(text))
 
 
+def _address(text: str) -> str:
+    return str(ip_address(text))
+
+
 Cidr = Annotated[str, AfterValidator(_cidr)]
+Address = Annotated[str, AfterValidator(_address)]
 Namespace = Annotated[str, Field(pattern=_NAMESPACE)]
 Port = Annotated[int, Field(ge=0, le=65_535)]
 
@@ -69,7 +74,7 @@ class Config(_Part):
     run_namespaces: tuple[Namespace, ...] = ()
     max_runs_per_namespace: int = Field(default=50, ge=1)
     cluster_cidrs: tuple[Cidr, ...] = Field(default=(), alias="clusterCIDRs")
-    public_resolvers: tuple[str, ...] = ("1.1.1.1", "8.8.8.8")
+    public_resolvers: tuple[Address, ...] = ("1.1.1.1", "8.8.8.8")
     api_server_cidrs: tuple[Cidr, ...] = Field(default=(), alias="apiServerCIDRs")
     cluster_dns: ClusterDNS = Field(default=ClusterDNS(), alias="clusterDNS")
     workers: int = Field(default=16, ge=1, le=256)

@@ -65,18 +65,18 @@ class EventRecorder:
         self._port = port
         self._metrics = metrics
         self._instance = instance
-        self._backlog: asyncio.Queue[dict[str, Any]] = asyncio.Queue(_BACKLOG)
+        self.backlog: asyncio.Queue[dict[str, Any]] = asyncio.Queue(_BACKLOG)
 
     def emit(self, regarding: KubeObject, records: Iterable[EventRecord], now: datetime) -> None:
         for record in records:
             try:
-                self._backlog.put_nowait(event_body(regarding, record, now, self._instance))
+                self.backlog.put_nowait(event_body(regarding, record, now, self._instance))
             except asyncio.QueueFull:
                 self._metrics.events_dropped.inc()
 
     async def run(self) -> None:
         while True:
-            body = await self._backlog.get()
+            body = await self.backlog.get()
             try:
                 await self._port.create(EVENT, body["metadata"]["namespace"], body)
             except AlreadyExists:
@@ -85,7 +85,7 @@ class EventRecorder:
                 self._metrics.events_dropped.inc()
                 _log.warning("event not written", event=body["metadata"]["name"], error=str(error))
             finally:
-                self._backlog.task_done()
+                self.backlog.task_done()
 
     async def drain(self) -> None:
-        await self._backlog.join()
+        await self.backlog.join()

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import structlog
 
-from skerry_operator.clock import Clock, within
+from skerry_operator.clock import Clock, TimerHandle, within
 from skerry_operator.errors import AlreadyExists, Conflict, KubeError
 from skerry_operator.kube.kinds import LEASE, Raw
 from skerry_operator.kube.port import KubePort
@@ -54,6 +54,7 @@ class Elector:
         self._deadline = _NEVER
         self._lease: Raw | None = None
         self._seen: Seen | None = None
+        self._alarm: TimerHandle | None = None
         self._leading = asyncio.Event()
         self._lost = asyncio.Event()
         self._lost.set()
@@ -115,7 +116,14 @@ class Elector:
             _log.warning("lease attempt failed", error=str(error) or "timeout", leads=self.leads())
         else:
             self._note(written)
-            self._deadline = started + self._terms.renew
+            self._lead_until(started + self._terms.renew)
+
+    def _lead_until(self, deadline: float) -> None:
+        self._deadline = deadline
+        if self._alarm is not None:
+            self._alarm.cancel()
+        # A call that hangs must not keep the end of leadership from being told.
+        self._alarm = self._clock.call_later(deadline - self._clock.monotonic() + 0.01, self._settle)
 
     async def _after_conflict(self) -> None:
         """Somebody else wrote: read who. A renewal of ours whose answer was lost also ends here, and stays ours."""

@@ -88,7 +88,10 @@ class RetryingPort:
             sleep=self._sleep,
             reraise=True,
         )
-        return await retrying(call)
+        async for attempt in retrying:
+            with attempt:
+                return await call()
+        raise AssertionError("tenacity re-raises the last error")
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None

@@ -60,6 +60,9 @@ class Gatherer:
         )
         if run is None:
             return observed
+        if live and not pods:
+            # What the next Pod is made of must be as it is now, not as a watch last told.
+            await self._reader.refresh(PROFILE, namespace, run.spec.profile_ref.name)
         profile = await self._profile(namespace, run.spec.profile_ref.name)
         observed = replace(
             observed,

@@ -11,7 +11,8 @@ from skerry_api.sandbox import Sandbox
 from skerry_operator.cache.parse import Unreadable
 from skerry_operator.cache.store import Change
 from skerry_operator.plan.lookup import Lookup
-from skerry_operator.plan.types import AdmissionPlan, Decision, IdleAnswer
+from skerry_operator.plan.position import bucketed
+from skerry_operator.plan.types import AdmissionPlan, Decision, IdleAnswer, Waits
 
 __all__ = ["Memory"]
 
@@ -39,12 +40,16 @@ class Memory:
         return plan.admitted if plan else frozenset()
 
     def admit(self, namespace: str, plan: AdmissionPlan) -> Mapping[str, Decision]:
-        """Keep the plan; gives what it decides anew, by run UID."""
+        """Keep the plan; gives what it decides anew, by run UID, as far as anybody can see it."""
         before = self.admission.get(namespace)
         self.admission[namespace] = plan
         if before is None:
             return plan.decisions
-        return {uid: made for uid, made in plan.decisions.items() if before.decisions.get(uid) != made}
+        return {
+            uid: made
+            for uid, made in plan.decisions.items()
+            if _visible(before.decisions.get(uid)) != _visible(made)
+        }
 
     def forget(self, change: Change) -> None:
         """The object of this change is no more."""
@@ -55,3 +60,8 @@ class Memory:
             self.probes.pop((change.namespace, change.name), None)
         elif isinstance(change.old, Unreadable):
             self.stalled.pop(change.old.uid, None)
+
+
+def _visible(decision: Decision | None) -> object:
+    """What of a decision can reach a status: places far behind move in steps."""
+    return (bucketed(decision.position), decision.reason) if isinstance(decision, Waits) else decision

@@ -79,7 +79,7 @@ class Term:
         backoff: Backoff[Key] = Backoff(base=settings.backoff_base, cap=settings.backoff_cap, random=random)
         self.queue: WorkQueue[Key] = WorkQueue(effects.clock, backoff, lane, effects.metrics)
         reconciler = Reconciler(effects, self._memory, self.queue.add)
-        self._worker = Worker(
+        self.worker = Worker(
             self.queue, reconciler, clock=effects.clock, metrics=effects.metrics, health=health
         )
 
@@ -96,12 +96,16 @@ class Term:
         for key in dict.fromkeys(live_keys(self._effects.store)):
             self.queue.add_after(key, self._random() * spread)
 
-    async def run(self) -> None:
-        """Work until cancelled; then passes under way are given a little time to end."""
+    def begin(self) -> None:
+        """Put every key into the queue."""
         for key in dict.fromkeys(all_keys(self._effects.store)):
             self.queue.add(key)
+
+    async def run(self) -> None:
+        """Work until cancelled; then passes under way are given a little time to end."""
+        self.begin()
         self._health.queue_age = self.queue.age
-        workers = [asyncio.create_task(self._worker.run()) for _ in range(self._settings.workers)]
+        workers = [asyncio.create_task(self.worker.run()) for _ in range(self._settings.workers)]
         try:
             done, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_COMPLETED)
             for worker in done:

@@ -35,19 +35,23 @@ class Worker:
 
     async def run(self) -> None:
         """Until the queue is closed."""
-        while True:
-            try:
-                key = await self._queue.get()
-            except QueueClosed:
-                return
-            try:
-                await self.one(key)
-            finally:
-                self._queue.done(key)
-                self._health.note_passed()
+        try:
+            while True:
+                await self.step()
+        except QueueClosed:
+            return
 
-    async def one(self, key: Key) -> None:
-        """One pass; whatever it raises ends here, and the key comes back after its back-off."""
+    async def step(self) -> None:
+        """One pass of the next key; raises QueueClosed."""
+        key = await self._queue.get()
+        try:
+            await self._pass(key)
+        finally:
+            self._queue.done(key)
+            self._health.note_passed()
+
+    async def _pass(self, key: Key) -> None:
+        """Whatever it raises ends here, and the key comes back after its back-off."""
         began = self._clock.monotonic()
         try:
             wake_at = await self._reconciler.reconcile(key)
