@@ -47,6 +47,11 @@ class RunFacts:
         return self.epoch > 0
 
     @property
+    def was_running(self) -> bool:
+        """The current epoch, not only one before it, has been Running."""
+        return self.phase is RunPhase.RUNNING and self.epoch == self.status.epoch
+
+    @property
     def attempts(self) -> int:
         """Runner Pods so far, the current one included."""
         return (self.status.attempts or 0) + self.epoch - (self.status.epoch or 0)

@@ -29,7 +29,7 @@ def cancelled(f: RunFacts) -> Step | None:  # noqa: PLR0911 - one way out per st
     if not pod.container.running:
         # Nobody is there to end itself.
         return _settling(f, "the Pod is deleted before its container starts", pod)
-    if f.phase is not RunPhase.RUNNING:
+    if not f.was_running:
         return None  # first Running, so that the grace period has a beginning on the object
     return _asked(f, pod)
 
@@ -67,4 +67,4 @@ def _settling(f: RunFacts, words: str, pod: PodView, *, force: bool = False) -> 
 
 
 def _phase(f: RunFacts) -> RunPhase:
-    return RunPhase.RUNNING if f.phase is RunPhase.RUNNING else RunPhase.PROVISIONING
+    return RunPhase.RUNNING if f.was_running else RunPhase.PROVISIONING

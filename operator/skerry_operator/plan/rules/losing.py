@@ -76,7 +76,7 @@ def _interrupted(f: RunFacts, loss: Loss) -> Loss:
 
 def _leaving(f: RunFacts, loss: Loss, pod: PodView | None = None, *, force: bool = False) -> Verdict:
     """Keep the kind of loss in the status, then (only then) delete what is in the way of the next epoch."""
-    phase = RunPhase.RUNNING if f.phase is RunPhase.RUNNING else RunPhase.PROVISIONING
+    phase = RunPhase.RUNNING if f.was_running else RunPhase.PROVISIONING
     return Verdict(
         phase, loss.failure, loss.message, settling=True, words_vary=True, live=True,
         after=(delete(pod, 0 if force else None),) if pod else (),

@@ -19,7 +19,7 @@ def strays(f: RunFacts) -> Step | None:
 
 
 def running(f: RunFacts) -> Step | None:
-    if f.pod is None or not (f.pod.container.running or f.pod.ready or f.phase is RunPhase.RUNNING):
+    if f.pod is None or not (f.pod.container.running or f.pod.ready or f.was_running):
         return None
     where = f" on {f.pod.node}" if f.pod.node else ""
     return Verdict(RunPhase.RUNNING, RunPhase.RUNNING, f"Pod {f.pod.name} runs{where}")
