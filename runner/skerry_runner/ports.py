@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from skerry_api.report import Outcome, Progress, Usage
+from skerry_runner.sandbox.errors import SandboxLost
 
 if TYPE_CHECKING:
     from skerry_api.phases import StopReason
@@ -100,10 +101,6 @@ class Reporter(Protocol):
     async def ended(self, result: RunResult) -> None:
         """The terminal report; the last call."""
         ...
-
-
-class SandboxLost(Exception):
-    """There is no sandbox any more and none will come: ends the run. Also raised in the midst of a call."""
 
 
 class SandboxProvider(Protocol):
