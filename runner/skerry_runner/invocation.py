@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,8 +28,9 @@ from skerry_runner.session import SandboxSession
 from skerry_runner.state import RunLimits
 from skerry_runner.usage import Counts, Tally
 
-__all__ = ["Invocation", "counts_of", "end_of", "thread_key"]
+__all__ = ["AgentBuilder", "Invocation", "counts_of", "end_of", "thread_key"]
 
+AgentBuilder = Callable[[RunDocument, BuiltModel, BaseCheckpointSaver[Any]], Agent]
 STEPS_PER_TURN = 4
 """Graph steps of a turn: before_model, model, after_model, tools. The graph's own limit must not bite first."""
 STEPS_SPARE = 100
@@ -77,7 +78,9 @@ class Invocation:
         *,
         api_key: str | None,
         checkpointer: BaseCheckpointSaver[Any] | None,
+        build: AgentBuilder = build_agent,
     ) -> None:
+        self._build = build
         self._document = document
         self._ports = ports
         self._api_key = api_key
@@ -109,7 +112,7 @@ class Invocation:
             self._built = await asyncio.to_thread(
                 build_model, self._document.model, run=self._document.run.uid, api_key=self._api_key
             )
-            agent = build_agent(self._document, self._built, self._checkpointer)
+            agent = self._build(self._document, self._built, self._checkpointer)
             state = await self._invoke(agent)
         except RunEnded as ended:
             return self.result(ended.outcome)
