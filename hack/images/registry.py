@@ -19,9 +19,8 @@ def pushed_digest(address: str, repository: str, tag: str, *, timeout: float = 1
     Raises:
         urllib.error.URLError: the registry can't be reached or refuses to say.
     """
-    request = urllib.request.Request(f"http://{address}/v2/{repository}/manifests/{tag}", method="HEAD")
-    for kind in _MANIFESTS:
-        request.add_header("Accept", kind)
+    url = f"http://{address}/v2/{repository}/manifests/{tag}"
+    request = urllib.request.Request(url, method="HEAD", headers={"Accept": ", ".join(_MANIFESTS)})
     # No proxy: the registry is a neighbour.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
