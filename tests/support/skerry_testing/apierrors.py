@@ -33,6 +33,11 @@ class ApiError(Exception):
         self.causes = causes
 
     @property
+    def passing(self) -> bool:
+        """Whether asking anew may help: the server starts or is busy, or a watch asked for too old a version."""
+        return self.code in {410, 429} or self.code >= 500
+
+    @property
     def fields(self) -> set[str]:
         """Paths at fault; without the remark that rules were not looked at since the object doesn't fit."""
         return {cause.field for cause in self.causes} - {_NO_FIELD}

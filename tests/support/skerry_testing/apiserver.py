@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, Literal, Self
 
 import httpx
@@ -203,8 +203,7 @@ class ApiServer:
         if last is None:
             return
         try:
-            version = last["metadata"]["resourceVersion"]
-            async with asyncio.timeout(within), aclosing(self._changes(kind, name, version)) as changes:
+            async with asyncio.timeout(within), aclosing(self._changes(kind, name, last)) as changes:
                 async for event in changes:
                     last = event["object"]
                     if event["type"] == "DELETED":
@@ -212,14 +211,30 @@ class ApiServer:
         except TimeoutError:
             raise AssertionError(f"{kind} {name} stayed:\n{json.dumps(last, indent=1)}") from None
 
-    async def _changes(self, kind: str, name: str, version: str = "") -> AsyncGenerator[Json]:
-        """What happens to one object, for as long as one listens: also while the server restarts."""
+    async def _changes(self, kind: str, name: str, last: Json | None = None) -> AsyncGenerator[Json]:
+        """What happens to one object, which was `last`, for as long as one listens and through restarts.
+
+        Lists before each watch: a server that was just started knows no older versions of custom resources.
+        """
+        only = f"metadata.name={name}"
         while True:
-            with suppress(httpx.TransportError):
-                async with self.watch(kind, fields=f"metadata.name={name}", version=version) as events:
+            try:
+                found = await self._send("GET", self._path(kind), params={"fieldSelector": only})
+                for item in found["items"]:
+                    yield {"type": "ADDED", "object": item}
+                if last is not None and not found["items"]:
+                    yield {"type": "DELETED", "object": last}
+                last = found["items"][0] if found["items"] else None
+                version = found["metadata"]["resourceVersion"]
+                async with self.watch(kind, fields=only, version=version) as events:
                     async for event in events:
-                        version = event["object"]["metadata"]["resourceVersion"]
+                        last = None if event["type"] == "DELETED" else event["object"]
                         yield event
+            except httpx.TransportError:
+                pass
+            except ApiError as error:
+                if not error.passing:
+                    raise
             await asyncio.sleep(RECONNECT_SECONDS)
 
     def _path(self, kind: str, name: str = "", subresource: str = "", namespace: str | None = None) -> str:
