@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 
 import pytest
 import pytest_asyncio
-from skerry_testing.stack import Stack, running_stack
 
 from skerry_testing.apiserver import ApiServer
+from skerry_testing.stack import Stack, running_stack
 from skerry_testing.world import World
 
 NAMESPACE = "skerry-e2e"
@@ -33,7 +33,7 @@ async def world(stack: Stack, request: pytest.FixtureRequest) -> AsyncIterator[W
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if report.when == "call":
         item.stash[FAILED] = report.failed

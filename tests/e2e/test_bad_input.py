@@ -8,8 +8,8 @@ from skerry_testing.world import World, say
 
 
 def _condition(status: dict[str, Any], kind: str) -> dict[str, Any]:
-    (found,) = [each for each in status.get("conditions", []) if each["type"] == kind] or [{}]
-    return found
+    matching: list[dict[str, Any]] = [each for each in status.get("conditions", []) if each["type"] == kind]
+    return matching[0] if matching else {}
 
 
 async def _waits_for(world: World, name: str, reason: str) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from skerry_testing.world import World, bash, say
 
 
@@ -27,7 +29,7 @@ async def test_another_class_waits_until_the_parked_sandbox_ends(world: World) -
     await world.create("SandboxClass", "other", {"release": "Destroy"})
     profile = {"model": {"name": "scripted"}, "allowedClasses": ["brief", "other"]}
     await world.create("AgentProfile", "two-classes", profile)
-    common = {"profileRef": {"name": "two-classes"}, "threadId": "conflict"}
+    common: dict[str, Any] = {"profileRef": {"name": "two-classes"}, "threadId": "conflict"}
     first = await world.run(
         bash("echo 1", "c1"), say("1", "1"), **common, sandbox={"classRef": {"name": "brief"}}
     )

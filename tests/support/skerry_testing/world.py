@@ -119,16 +119,17 @@ class World:
     async def clean(self) -> None:
         """Delete what the test made, newest first, and the sandboxes that its runs left parked."""
         runs = [name for kind, name in self.made if kind == "AgentRun"]
-        sandboxes = set()
+        sandboxes: set[str] = set()
         for name in runs:
             run = await self.api.find("AgentRun", name)
-            sandboxes.add(((run or {}).get("status", {}).get("sandbox") or {}).get("name"))
+            if used := (run or {}).get("status", {}).get("sandbox"):
+                sandboxes.add(used["name"])
         for kind, name in reversed(self.made):
             if await self.api.find(kind, name):
                 await self.api.delete(kind, name)
         for kind, name in self.made:
             await self.api.wait_gone(kind, name, within=PATIENCE)
-        for sandbox in sandboxes - {None}:
+        for sandbox in sorted(sandboxes):
             if await self.api.find("Sandbox", sandbox):
                 await self.api.delete("Sandbox", sandbox)
                 await self.sandbox_gone(sandbox)
