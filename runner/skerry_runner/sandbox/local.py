@@ -102,7 +102,7 @@ class LocalSandbox(Sandbox):
             raise InvalidCall("command: is empty or holds a NUL character", "command")
         content = (command, cwd, tuple(sorted((env or {}).items())), timeout_seconds, max_output_bytes)
         local = LocalCommand(
-            argv=("bash", "-c", self._mounts.to_real(command)),
+            script=self._mounts.to_real(command),
             cwd=self._working_directory(cwd or WORKSPACE),
             env={
                 **self._environ,

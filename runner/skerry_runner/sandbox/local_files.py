@@ -28,6 +28,7 @@ _ERRORS: Final[dict[int, type[errors.PathError]]] = {
     errno.ENOENT: errors.PathNotFound,
     errno.EISDIR: errors.IsADirectory,
     errno.ENOTDIR: errors.NotADirectory,
+    errno.EEXIST: errors.NotADirectory,  # a parent to be made is a file
     errno.ENOTEMPTY: errors.DirectoryNotEmpty,
     errno.EACCES: errors.PathPermission,
     errno.EPERM: errors.PathPermission,

@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 import os
+import shlex
 import signal
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from skerry_runner.sandbox.collector import Collector
 from skerry_runner.sandbox.mounts import OutputTranslator
@@ -19,6 +21,8 @@ __all__ = ["MARK", "LocalCommand", "LocalRun"]
 
 MARK: Final = "SANDBOX_COMMAND_ID"
 """A variable that finds a command's descendants again, wherever they went (where there is a /proc)."""
+# One argument may have 128 KiB on Linux, all together less than that on some systems.
+_MAX_ARGUMENT: Final = 64 * 1024
 _SETTLE_SECONDS: Final = 0.1
 _GRACE_SECONDS: Final = 1.0
 
@@ -27,7 +31,7 @@ _GRACE_SECONDS: Final = 1.0
 class LocalCommand:
     """`mark` is unique to this run of it; paths are real ones."""
 
-    argv: tuple[str, ...]
+    script: str
     cwd: Path
     env: Mapping[str, str]
     mark: str
@@ -44,6 +48,7 @@ class LocalRun:
         self._collector = collector
         self._translators = dict(zip((Source.STDOUT, Source.STDERR), translators, strict=True))
         self._readers: list[PipeReader] = []
+        self._script: IO[str] | None = None
 
     async def run(self) -> ExecResult:
         """Run to the end. Raises OSError if it can't be started; when cancelled, the tree is ended first."""
@@ -62,6 +67,7 @@ class LocalRun:
             self.close()
             raise
         await self._settle()
+        self._drop_script()
         code = process.returncode or 0
         return ExecResult(
             exit_code=code if code >= 0 else None,
@@ -79,12 +85,18 @@ class LocalRun:
     def close(self) -> None:
         for reader in self._readers:
             reader.close()
+        self._drop_script()
+
+    def _drop_script(self) -> None:
+        if self._script is not None:
+            self._script.close()
+            self._script = None
 
     async def _start(self) -> asyncio.subprocess.Process:
         writers = [self._pipe(Source.STDOUT), self._pipe(Source.STDERR)]
         try:
             return await asyncio.create_subprocess_exec(
-                *self._command.argv,
+                *self._argv(),
                 cwd=self._command.cwd,
                 env={**self._command.env, MARK: self._command.mark},
                 stdin=asyncio.subprocess.DEVNULL,
@@ -98,6 +110,16 @@ class LocalRun:
         finally:
             for fd in writers:
                 os.close(fd)
+
+    def _argv(self) -> tuple[str, ...]:
+        script = self._command.script
+        if len(script.encode("utf-8")) < _MAX_ARGUMENT:
+            return ("bash", "-c", script)
+        # An argument is limited; a file is not. It goes once it has been read, with `close`.
+        self._script = tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="skerry-", suffix=".sh")  # noqa: SIM115  # lives as long as the command
+        self._script.write(script)
+        self._script.flush()
+        return ("bash", "-c", f". {shlex.quote(self._script.name)}")
 
     def _pipe(self, source: Source) -> int:
         translator = self._translators[source]
