@@ -24,7 +24,7 @@ from skerry_devcluster.progress import Progress
 from skerry_devcluster.targets import TARGETS, Target, build_key, required_go, source_hashes
 from skerry_devcluster.toolchain import Toolchain, find_go
 
-__all__ = ["build", "binaries"]
+__all__ = ["binaries", "build"]
 
 _KEEP_UNUSED = 14 * 24 * 3600.0
 _COLD_BUILD_BYTES = 8 * 1024**3

@@ -37,7 +37,7 @@ def make_cgroup(cgroup: str, version: int, ledger: Ledger) -> None:
 
 
 def _delegate(tree: Path) -> None:
-    """cgroup v2: a group has the controllers that its parent hands down."""
+    """In cgroup v2 a group has the controllers that its parent hands down."""
     for group in (tree.parent, tree):
         for controller in (tree.parent / "cgroup.controllers").read_text().split():
             try:
@@ -71,7 +71,7 @@ def remove_cgroup(cgroup: str, proc: Proc) -> None:
         for tree in _trees(cgroup):
             for directory, _, _ in os.walk(tree, topdown=False):
                 try:
-                    os.rmdir(directory)
+                    Path(directory).rmdir()
                 except OSError:
                     end_members(cgroup, proc)
                     return False
@@ -98,6 +98,6 @@ def end_members(cgroup: str, proc: Proc) -> None:
         processes = [process for pid in members(cgroup) if (process := proc.get(pid)) and process.alive]
         if not processes:
             return
-        if stuck := end(processes, grace=0, proc=proc, still_ours=inside):
+        if stuck := end(dict.fromkeys(processes, 0.0), proc=proc, still_ours=inside):
             raise CleanupError(f"{stuck} processes in {cgroup} would not die")
     raise CleanupError(f"{cgroup} fills faster than it can be emptied")

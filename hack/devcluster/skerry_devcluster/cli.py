@@ -26,7 +26,7 @@ from skerry_devcluster.status import Health, known_instances, status
 from skerry_devcluster.targets import TARGETS
 from skerry_devcluster.up import up
 
-__all__ = ["main", "parser"]
+__all__ = ["main", "parser", "split_passed_on"]
 
 DEFAULT_NAME = "dev"
 _PASSED_ON = ("kubectl", "helm", "ctr", "exec")
@@ -69,14 +69,32 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("targets", nargs="*", choices=[*TARGETS, []], metavar="TARGET")
     for name in _PASSED_ON:
         where = "any program in the node's namespaces" if name == "exec" else f"the instance's own {name}"
-        made = add(name, f"run {where}; everything after the command's own --name is passed on")
-        made.add_argument("arguments", nargs=argparse.REMAINDER)
+        add(name, f"run {where}: {name} [--name NAME] [--] ARGUMENTS, all passed on as they are")
     return top
+
+
+def split_passed_on(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Our own part of a command line and what goes to the program it runs.
+
+    argparse would take the program's options for ours.
+    """
+    if not argv or argv[0] not in _PASSED_ON:
+        return list(argv), []
+    own, rest = [argv[0]], list(argv[1:])
+    if rest and rest[0] in {"-h", "--help"} and argv[0] == "exec":
+        return [*own, "--help"], []
+    if rest and rest[0].startswith("--name="):
+        own.append(rest.pop(0))
+    elif rest and rest[0] == "--name":
+        own += rest[:2]
+        rest = rest[2:]
+    return own, rest[1:] if rest and rest[0] == "--" else rest
 
 
 def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] = os.environ) -> int:
     """Run one command; the exit code is 2 for a request that can't be carried out, 1 for a failure."""
-    arguments = parser().parse_args(argv)
+    own, passed_on = split_passed_on(sys.argv[1:] if argv is None else argv)
+    arguments = parser().parse_args(own, argparse.Namespace(arguments=passed_on))
     layout = layout_from(environ, Path.home())
     progress = Progress(Timings(layout.timings))
     try:
@@ -146,7 +164,7 @@ def _use(
             run(["skopeo", "copy", "-q", "--dest-tls-verify=false", arguments.source, destination])
             print(f"localhost:5000/{target}")
         case _:
-            rest = arguments.arguments[1:] if arguments.arguments[:1] == ["--"] else arguments.arguments
+            rest = arguments.arguments
             if command in {"kubectl", "helm"}:
                 argv = [str(cluster.binaries[command]), *rest]
             elif command == "ctr":
@@ -154,7 +172,7 @@ def _use(
             else:
                 argv = [*within(paths, mounts=claim.mode is Mode.FULL), *rest]
             path = f"{environ.get('PATH', '')}:{SYSTEM_PATH}"
-            os.execvpe(argv[0], argv, {**environ, "KUBECONFIG": str(paths.kubeconfig), "PATH": path})  # noqa: S606
+            os.execvpe(argv[0], argv, {**environ, "KUBECONFIG": str(paths.kubeconfig), "PATH": path})
     return 0
 
 

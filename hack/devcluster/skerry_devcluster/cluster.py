@@ -12,7 +12,7 @@ from pathlib import Path
 from skerry_devcluster.layout import InstancePaths
 from skerry_devcluster.slots import Slot
 
-__all__ = ["Claim", "Cluster", "Mode", "PULL_REGISTRY", "read_claim", "write_claim"]
+__all__ = ["PULL_REGISTRY", "Claim", "Cluster", "Mode", "read_claim", "write_claim"]
 
 PULL_REGISTRY = "localhost:5000"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from skerry_devcluster.cluster import Cluster, Mode
 from skerry_devcluster.pki import NODE
 
-__all__ = ["STOP_ORDER", "Component", "components", "fingerprint"]
+__all__ = ["DEFAULT_GRACE_SECONDS", "GRACE_SECONDS", "STOP_ORDER", "Component", "components", "fingerprint"]
 
 # Each stage ends before the next begins: first who makes Pods, then who writes objects, then the store.
 STOP_ORDER: tuple[tuple[str, ...], ...] = (
@@ -18,6 +18,11 @@ STOP_ORDER: tuple[tuple[str, ...], ...] = (
     ("kube-scheduler", "kube-controller-manager", "containerd", "kube-apiserver"),
     ("etcd",),
 )
+
+
+DEFAULT_GRACE_SECONDS = 10.0
+# The API server waits a minute for its watchers to leave. What it has answered is in etcd by then.
+GRACE_SECONDS: Mapping[str, float] = {"kube-apiserver": 2.0}
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Component:
 
 def fingerprint(component: Component, contents: Mapping[str, str]) -> str:
     """Changes when a restart would make a difference: program, arguments, configuration."""
-    inputs = [component.argv, component.node, [contents.get(name, "") for name in component.files]]
+    inputs = [component.argv, component.node, {name: contents[name] for name in component.files}]
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:16]
 
 
@@ -109,12 +114,14 @@ def _containerd(cluster: Cluster) -> Component:
         "containerd",
         (str(cluster.binaries["containerd"]), "--config", str(cluster.paths.conf / "containerd.toml")),
         node=True,
-        files=("containerd.toml", "cni/10-ptp.conflist", "certs.d/localhost_5000/hosts.toml"),
+        files=("containerd.toml", "cni/10-ptp.conflist", "certs.d/localhost_5000_/hosts.toml"),
     )
 
 
 def _node(cluster: Cluster) -> list[Component]:
     paths, binaries = cluster.paths, cluster.binaries
+
+    bind = f"--bind-address={cluster.slot.node_address}"
 
     def own_config(component: str) -> str:
         return f"--kubeconfig={paths.component_kubeconfig(component)}"
@@ -131,7 +138,7 @@ def _node(cluster: Cluster) -> list[Component]:
                 str(binaries["kube-controller-manager"]),
                 own_config("kube-controller-manager"),
                 "--leader-elect=false",
-                "--bind-address=127.0.0.1",
+                bind,
                 f"--service-account-private-key-file={paths.pki / 'sa.key'}",
                 f"--root-ca-file={paths.pki / 'ca.crt'}",
                 "--use-service-account-credentials=true",
@@ -150,7 +157,7 @@ def _node(cluster: Cluster) -> list[Component]:
                 str(binaries["kube-scheduler"]),
                 own_config("kube-scheduler"),
                 "--leader-elect=false",
-                "--bind-address=127.0.0.1",
+                bind,
                 "--kube-api-qps=200",
                 "--kube-api-burst=400",
             ),

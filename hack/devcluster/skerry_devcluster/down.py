@@ -19,8 +19,6 @@ from skerry_devcluster.supervisor import Supervisor
 
 __all__ = ["down"]
 
-_GRACE = 10.0
-
 
 def down(layout: Layout, paths: InstancePaths, progress: Progress, *, wipe: bool) -> bool:
     """Remove everything that `up` made; with `wipe` the instance's data too.
@@ -36,7 +34,7 @@ def down(layout: Layout, paths: InstancePaths, progress: Progress, *, wipe: bool
         known = paths.run.exists() or (wipe and paths.state.exists())
         claim = live_claim(paths, boot)
         if claim or paths.ledger.exists():
-            _sweep(paths, Ledger(paths.ledger, boot), grace=0 if wipe else _GRACE)
+            _sweep(paths, Ledger(paths.ledger, boot), kill=wipe)
         release(layout, paths, boot, lambda _who: None)
         if wipe:
             remove_tree(paths.state)
@@ -44,25 +42,11 @@ def down(layout: Layout, paths: InstancePaths, progress: Progress, *, wipe: bool
         return known
 
 
-def _sweep(paths: InstancePaths, ledger: Ledger, *, grace: float) -> None:
+def _sweep(paths: InstancePaths, ledger: Ledger, *, kill: bool) -> None:
     """Undo the ledger. Its entries go as their things do, so a kill in here loses nothing."""
-    proc = Proc()
-    supervisor = Supervisor(paths, ledger, proc, new_id)
-    cgroups = ledger.of(Kind.CGROUP)
-    for number, stage in enumerate(STOP_ORDER):
-        supervisor.stop(stage, grace=grace)
-        if number == 0:
-            for cgroup in cgroups:
-                end_members(cgroup.key, proc)
-    for family in ledger.of(Kind.FAMILY):
-        # shims and whatever else our processes left behind
-        if stuck := end(proc.bearers(family.key), grace=0, proc=proc):
-            raise CleanupError(f"{stuck} processes of {paths.name} would not die")
-        for resource in ledger.of(Kind.PROCESS):
-            ledger.gone(resource)
-        ledger.gone(family)
-    for cgroup in cgroups:
-        remove_cgroup(cgroup.key, proc)
+    _end_processes(paths, ledger, kill=kill)
+    for cgroup in ledger.of(Kind.CGROUP):
+        remove_cgroup(cgroup.key, Proc())
         ledger.gone(cgroup)
     for route in ledger.of(Kind.ROUTE):
         remove_route(route.key, route.via)
@@ -73,3 +57,20 @@ def _sweep(paths: InstancePaths, ledger: Ledger, *, grace: float) -> None:
     for pin in [*reversed(ledger.of(Kind.MOUNT)), *ledger.of(Kind.NETNS)]:
         unpin(pin.key)
         ledger.gone(pin)
+
+
+def _end_processes(paths: InstancePaths, ledger: Ledger, *, kill: bool) -> None:
+    proc = Proc()
+    supervisor = Supervisor(paths, ledger, proc, new_id)
+    for number, stage in enumerate(STOP_ORDER):
+        supervisor.stop(stage, kill=kill)
+        if number == 0:  # nobody starts Pods any more
+            for cgroup in ledger.of(Kind.CGROUP):
+                end_members(cgroup.key, proc)
+    for family in ledger.of(Kind.FAMILY):
+        # shims and whatever else our processes left behind
+        if stuck := end(dict.fromkeys(proc.bearers(family.key), 0.0), proc=proc):
+            raise CleanupError(f"{stuck} processes of {paths.name} would not die")
+        for resource in ledger.of(Kind.PROCESS):
+            ledger.gone(resource)
+        ledger.gone(family)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http
 import http.client
 import socket
+import ssl
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,11 @@ from skerry_devcluster.pki import NODE
 
 __all__ = [
     "accepts",
+    "answers",
     "condition",
     "coredns_available",
     "default_account_exists",
     "node_ready",
-    "registry_answers",
 ]
 
 
@@ -47,10 +48,18 @@ def coredns_available(api: KubeApi) -> bool:
     ) == status.get("replicas")
 
 
-def registry_answers(address: str) -> bool:
-    connection = http.client.HTTPConnection(address, timeout=2)
+def answers(address: str, path: str, *, tls: bool = False) -> bool:
+    """Whether GET `path` gives 200. With `tls` nobody is authenticated: health is no secret."""
+    if tls:
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+            address, timeout=2, context=context
+        )
+    else:
+        connection = http.client.HTTPConnection(address, timeout=2)
     try:
-        connection.request("GET", "/v2/")
+        connection.request("GET", path)
         return connection.getresponse().status == http.HTTPStatus.OK
     except (OSError, http.client.HTTPException):
         return False

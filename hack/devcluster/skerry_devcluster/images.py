@@ -7,6 +7,7 @@ import io
 import json
 import os
 import platform
+import re
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from skerry_devcluster.commands import run
 from skerry_devcluster.errors import UsageError
 from skerry_devcluster.namespaces import within
 
-__all__ = ["ctr_command", "import_archives", "import_own_images", "write_archive"]
+__all__ = ["ctr_command", "import_archives", "import_own_images", "imported_references", "write_archive"]
 
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
@@ -69,6 +70,11 @@ def import_own_images(cluster: Cluster) -> None:
             archive.unlink()
 
 
+def imported_references(output: str) -> list[str]:
+    """The references in what `ctr images import` prints."""
+    return re.findall(r"^unpacking (\S+) ", output, re.MULTILINE)
+
+
 def import_archives(cluster: Cluster, archives: Sequence[Path]) -> list[str]:
     """Load archives (docker or OCI) into containerd for the kubelet.
 
@@ -85,5 +91,5 @@ def import_archives(cluster: Cluster, archives: Sequence[Path]) -> list[str]:
     loaded = []
     for archive in archives:
         output = run([*ctr_command(cluster), "images", "import", "--local", str(archive.resolve())])
-        loaded += [line.split()[0] for line in output.splitlines() if line.strip()]
+        loaded += imported_references(output)
     return loaded

@@ -133,8 +133,11 @@ def _sign(directory: Path, certificate: Certificate) -> None:
     request = run(["openssl", "req", "-new", "-key", f"{stem}.key", "-subj", certificate.subject])
     authority = directory / certificate.authority
     run(
-        ["openssl", "x509", "-req", "-CA", f"{authority}.crt", "-CAkey", f"{authority}.key", "-days", _DAYS]
-        + ["-set_serial", f"0x{secrets.token_hex(8)}", "-extfile", str(settings), "-out", str(temporary)],
+        [
+            *("openssl", "x509", "-req", "-CA", f"{authority}.crt", "-CAkey", f"{authority}.key"),
+            *("-set_serial", f"0x{secrets.token_hex(8)}", "-extfile", str(settings), "-days", _DAYS),
+            *("-out", str(temporary)),
+        ],
         text_in=request,
     )
     settings.unlink()

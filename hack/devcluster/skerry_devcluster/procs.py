@@ -15,7 +15,7 @@ from skerry_devcluster.ledger import Resource
 
 __all__ = ["TOKEN", "Proc", "Process"]
 
-TOKEN = "SKERRY_DEVCLUSTER_TOKEN"  # noqa: S105 - the name of a variable, no secret
+TOKEN = "SKERRY_DEVCLUSTER_TOKEN"
 
 
 @dataclass(frozen=True)

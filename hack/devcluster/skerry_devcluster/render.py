@@ -26,7 +26,7 @@ def render(cluster: Cluster) -> dict[str, str]:
         "kubelet.yaml": _json(_kubelet(cluster)),
         "kube-proxy.yaml": _json(_kube_proxy(cluster)),
         "cni/10-ptp.conflist": _json(_cni(cluster)),
-        "certs.d/localhost_5000/hosts.toml": (
+        "certs.d/localhost_5000_/hosts.toml": (
             f'server = "http://{cluster.registry}"\n'
             f'[host."http://{cluster.registry}"]\n  capabilities = ["pull", "resolve"]\n'
         ),
@@ -116,7 +116,7 @@ def _kubelet(cluster: Cluster) -> dict[str, Any]:
         },
         "authorization": {"mode": "Webhook"},
         "address": str(slot.node_address),
-        "healthzBindAddress": "127.0.0.1",
+        "healthzBindAddress": str(slot.node_address),
         "tlsCertFile": str(paths.pki / "kubelet-server.crt"),
         "tlsPrivateKeyFile": str(paths.pki / "kubelet-server.key"),
         "containerRuntimeEndpoint": f"unix://{paths.containerd_socket}",
@@ -143,6 +143,8 @@ def _kubelet(cluster: Cluster) -> dict[str, Any]:
         "volumeStatsAggPeriod": "10s",
         "nodeStatusUpdateFrequency": "5s",
         "serializeImagePulls": False,
+        # else an image that was loaded is not found once one with the same content was pulled
+        "imagePullCredentialsVerificationPolicy": "NeverVerify",
         "podLogsDir": str(paths.state / "pod-logs"),
         "staticPodPath": "",
         "volumePluginDir": str(paths.state / "volume-plugins"),
@@ -159,7 +161,7 @@ def _kube_proxy(cluster: Cluster) -> dict[str, Any]:
         "detectLocalMode": "ClusterCIDR",
         "hostnameOverride": NODE,
         "bindAddress": str(cluster.slot.node_address),
-        "healthzBindAddress": "127.0.0.1:10256",
+        "healthzBindAddress": f"{cluster.slot.node_address}:10256",
         "metricsBindAddress": "127.0.0.1:10249",
         "oomScoreAdj": 0,
         # the machine's connection table is not this node's to size

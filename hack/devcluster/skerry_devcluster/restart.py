@@ -12,8 +12,6 @@ from skerry_devcluster.up import wait_ready
 
 __all__ = ["Change", "change"]
 
-_GRACE = 15.0
-
 
 class Change(StrEnum):
     START = "start"
@@ -38,7 +36,7 @@ def change(
         session = session_of(require_up(paths), paths, programs)
         _known(session, name)
         if what in {Change.STOP, Change.RESTART}:
-            session.supervisor.stop([name], grace=0 if kill else _GRACE)
+            session.supervisor.stop([name], kill=kill)
         if what in {Change.START, Change.RESTART}:
             session.start(name)
             wait_ready(session, name)

@@ -6,7 +6,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 
 from skerry_devcluster.procs import Proc, Process
@@ -50,17 +50,15 @@ def _send(fds: Iterable[int], number: signal.Signals) -> None:
 
 
 def end(
-    processes: Iterable[Process],
+    graces: Mapping[Process, float],
     *,
-    grace: float,
     proc: Proc,
     still_ours: Callable[[int], bool] = lambda _pid: True,
 ) -> int:
-    """TERM, then KILL after `grace` seconds (0: KILL at once); waits for the last to be gone.
+    """TERM to all, then KILL to each after its grace (seconds; 0: KILL at once); waits for the last to be gone.
 
     Args:
-        processes: whom to end; those that are gone already don't matter.
-        grace: seconds between the two signals.
+        graces: whom to end; those that are gone already don't matter.
         proc: where to look processes up.
         still_ours: asked with a pid that is held and can't be reused any more.
 
@@ -68,19 +66,22 @@ def end(
         how many would not die within 10 s of KILL (state D).
     """
     with ExitStack() as stack:
-        fds: set[int] = set()
-        for process in processes:
+        held: dict[int, float] = {}
+        for process, grace in graces.items():
             fd = _open(process, proc)
             if fd is None:
                 continue
             stack.callback(os.close, fd)
             if still_ours(process.pid):
-                fds.add(fd)
-        if grace > 0:
-            _send(fds, signal.SIGTERM)
-            fds = _wait(fds, grace)
-        _send(fds, signal.SIGKILL)
-        return len(_wait(fds, 10))
+                held[fd] = grace
+        _send((fd for fd, grace in held.items() if grace > 0), signal.SIGTERM)
+        began = time.monotonic()
+        for grace in sorted(set(held.values())):
+            due = {fd for fd, its in held.items() if its == grace}
+            if grace > 0:
+                due = _wait(due, began + grace - time.monotonic())
+            _send(due, signal.SIGKILL)
+        return len(_wait(set(held), 10))
 
 
 def exits(process: Process, seconds: float, proc: Proc) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from skerry_devcluster.commands import SYSTEM_PATH
-from skerry_devcluster.components import Component
+from skerry_devcluster.components import DEFAULT_GRACE_SECONDS, GRACE_SECONDS, Component
 from skerry_devcluster.errors import CleanupError, StartError
 from skerry_devcluster.layout import InstancePaths
 from skerry_devcluster.ledger import Kind, Ledger, Resource
@@ -73,7 +73,7 @@ class Supervisor:
         """Have it run with this configuration; True if it had to be started."""
         if self.current(component.name, fingerprint):
             return False
-        self.stop([component.name], grace=10)
+        self.stop([component.name])
         token = f"{family(self._ledger, self._new_id)}{component.name}/{self._new_id()}"
         planned = Resource(Kind.PROCESS, token, component=component.name, fingerprint=fingerprint)
         self._ledger.make(planned)
@@ -94,15 +94,19 @@ class Supervisor:
         self._ledger.started(planned, child.pid, process.start)
         return True
 
-    def stop(self, names: Iterable[str], *, grace: float) -> None:
-        """End these components; TERM first unless `grace` is 0.
+    def stop(self, names: Iterable[str], *, kill: bool = False) -> None:
+        """End these components; TERM first unless `kill`.
 
         Raises:
             CleanupError: one is stuck in the kernel.
         """
         resources = [resource for name in names for resource in self._ledger.processes(name)]
-        processes = [process for resource in resources if (process := self._proc.running(resource))]
-        if stuck := end(processes, grace=grace, proc=self._proc):
+        graces = {
+            process: 0 if kill else GRACE_SECONDS.get(resource.component, DEFAULT_GRACE_SECONDS)
+            for resource in resources
+            if (process := self._proc.running(resource))
+        }
+        if stuck := end(graces, proc=self._proc):
             raise CleanupError(f"{stuck} of {', '.join(r.component for r in resources)} would not die")
         for resource in resources:
             self._ledger.gone(resource)

@@ -8,13 +8,7 @@ from skerry_devcluster.addons import addons
 from skerry_devcluster.cgroups import make_cgroup
 from skerry_devcluster.cluster import Claim, Mode
 from skerry_devcluster.errors import StartError
-from skerry_devcluster.health import (
-    accepts,
-    coredns_available,
-    default_account_exists,
-    node_ready,
-    registry_answers,
-)
+from skerry_devcluster.health import accepts, answers, coredns_available, default_account_exists, node_ready
 from skerry_devcluster.host import boot_id
 from skerry_devcluster.images import import_own_images
 from skerry_devcluster.instances import claim_instance
@@ -57,15 +51,9 @@ def is_healthy(session: Session) -> bool:
     """Every process as it should be, and the cluster answers."""
     if not session.all_current() or not session.paths.kubeconfig.exists():
         return False
-    api = session.api()
-    if session.cluster.mode is Mode.CONTROL_PLANE:
-        return api.ready()
-    return (
-        api.ready()
-        and node_ready(api)
-        and registry_answers(session.cluster.registry)
-        and coredns_available(api)
-    )
+    if not all(condition() for condition in readiness(session).values()):
+        return False
+    return session.cluster.mode is Mode.CONTROL_PLANE or coredns_available(session.api())
 
 
 def bring_up(session: Session, progress: Progress) -> None:
@@ -96,22 +84,34 @@ def bring_up(session: Session, progress: Progress) -> None:
             _wait(session, lambda: coredns_available(api), "CoreDNS to be available", "kubelet")
 
 
+def readiness(session: Session) -> dict[str, Callable[[], bool]]:
+    """For each component of the mode, whether it does what others need it for."""
+    api, node = session.api(), str(session.cluster.slot.node_address)
+
+    def process(name: str) -> Callable[[], bool]:
+        return lambda: session.supervisor.running(name) is not None
+
+    conditions: dict[str, Callable[[], bool]] = {
+        "kube-apiserver": api.ready,
+        "containerd": lambda: accepts(session.paths.containerd_socket),
+        "docker-registry": lambda: answers(session.cluster.registry, "/v2/"),
+        "kubelet": lambda: answers(f"{node}:10248", "/healthz") and node_ready(api),
+        "kube-proxy": lambda: answers(f"{node}:10256", "/healthz"),
+        "kube-scheduler": lambda: answers(f"{node}:10259", "/healthz", tls=True),
+        "kube-controller-manager": lambda: (
+            answers(f"{node}:10257", "/healthz", tls=True) and default_account_exists(api)
+        ),
+    }
+    return {name: conditions.get(name, process(name)) for name in session.components}
+
+
 def wait_ready(session: Session, name: str) -> None:
-    """Wait until a component does what others need it for.
+    """Wait until a component is ready.
 
     Raises:
         StartError: it ended, or took too long.
     """
-    api = session.api()
-    conditions: dict[str, Callable[[], bool]] = {
-        "kube-apiserver": api.ready,
-        "containerd": lambda: accepts(session.paths.containerd_socket),
-        "docker-registry": lambda: registry_answers(session.cluster.registry),
-        "kubelet": lambda: node_ready(api),
-        "kube-controller-manager": lambda: default_account_exists(api),
-    }
-    running = conditions.get(name, lambda: session.supervisor.running(name) is not None)
-    _wait(session, running, f"{name} to be ready", name)
+    _wait(session, readiness(session)[name], f"{name} to be ready", name)
 
 
 def _wait(session: Session, condition: Callable[[], bool], what: str, component: str) -> None:
