@@ -68,7 +68,7 @@ def test_dockerfiles_keep_their_promises(name: str) -> None:
     # Byte code that is checked by time would never be used: an image has one time for all files.
     assert text.count("compileall") == text.count("unchecked-hash") == 2
     others = {module for other, module in MODULES.items() if other != name} | {"skerry_cli"}
-    (removal,) = [line for line in text.splitlines() if "rm -rf /app/bin" in line]
+    (removal,) = [line for line in text.splitlines() if "rm -rf /app/" in line]
     assert {
         part.removeprefix("/app/") for part in removal.split() if part.startswith("/app/skerry")
     } == others
