@@ -13,7 +13,7 @@ from pathlib import Path
 
 from skerry_testing.access import Access
 
-__all__ = ["ControlPlane", "control_plane"]
+__all__ = ["MARKS", "ROOT", "ControlPlane", "control_plane"]
 
 ROOT = Path(__file__).resolve().parents[3]
 DEV = ROOT / "hack" / "skerry-dev"

@@ -7,9 +7,9 @@ admission, no garbage collection but by `collect_garbage`.
 from __future__ import annotations
 
 import itertools
+import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from datetime import timedelta
 from typing import Any, Literal, TypeVar
 
@@ -103,11 +103,11 @@ class FakeKube:
     def peek(self, kind: Kind, namespace: str, name: str) -> Object | None:
         """The object as it is, without a call."""
         found = self._objects.get((kind, namespace, name))
-        return deepcopy(found) if found is not None else None
+        return _copy(found) if found is not None else None
 
     def all(self, kind: Kind, namespace: str | None = None) -> tuple[Object, ...]:
         return tuple(
-            deepcopy(found)
+            _copy(found)
             for (of, where, _), found in sorted(self._objects.items(), key=lambda item: item[0][1:])
             if of == kind and namespace in {None, where}
         )
@@ -117,7 +117,7 @@ class FakeKube:
         key = (kind, meta.get("namespace", ""), meta["name"])
         if key in self._objects:
             raise AlreadyExists(f'{kind.plural} "{meta["name"]}" already exists')
-        made = deepcopy(dict(body))
+        made = _copy(dict(body))
         if kind in {RUN, SANDBOX}:
             made.pop("status", None)
         made["metadata"] |= {
@@ -132,8 +132,8 @@ class FakeKube:
     def edit(self, kind: Kind, namespace: str, name: str, change: Callable[[Object], None]) -> Object:
         """Change an object in place, as somebody else would."""
         key = (kind, namespace, name)
-        edited = deepcopy(self._need(key))
-        before = deepcopy(edited)
+        edited = _copy(self._need(key))
+        before = _copy(edited)
         change(edited)
         if edited.get("spec") != before.get("spec"):
             edited["metadata"]["generation"] += 1
@@ -155,13 +155,13 @@ class FakeKube:
             raise Conflict("the object has been modified")
         result = apply(found.get("status") or {}, dict(status), self._owned[key], manager)
         if result == (found.get("status") or {}):
-            return deepcopy(found)
-        return self._store(key, deepcopy(found) | {"status": result}, "MODIFIED")
+            return _copy(found)
+        return self._store(key, _copy(found) | {"status": result}, "MODIFIED")
 
     def remove(self, kind: Kind, namespace: str, name: str) -> None:
         """Gone at once, as a kubelet or a garbage collector ends a deletion."""
         key = (kind, namespace, name)
-        gone = deepcopy(self._need(key))
+        gone = _copy(self._need(key))
         del self._objects[key]
         self._owned.pop(key, None)
         self._version = next(self._versions)
@@ -209,7 +209,7 @@ class FakeKube:
         version = meta.get("resourceVersion")
         if version is not None and version != found["metadata"]["resourceVersion"]:
             raise Conflict("the object has been modified")
-        return self._store(key, deepcopy(dict(body)) | {"metadata": found["metadata"]}, "MODIFIED")
+        return self._store(key, _copy(dict(body)) | {"metadata": found["metadata"]}, "MODIFIED")
 
     def _apply(self, kind: Kind, body: Raw) -> Object:
         meta = body["metadata"]
@@ -217,11 +217,11 @@ class FakeKube:
         found = self._objects.get(key)
         if found is None:
             return self.add(kind, body)
-        merged = deepcopy(found) | {
-            name: deepcopy(value) for name, value in body.items() if name != "metadata"
+        merged = _copy(found) | {
+            name: _copy(value) for name, value in body.items() if name != "metadata"
         }
         merged["metadata"] |= {name: meta[name] for name in ("labels", "annotations") if name in meta}
-        return deepcopy(found) if merged == found else self._store(key, merged, "MODIFIED")
+        return _copy(found) if merged == found else self._store(key, merged, "MODIFIED")
 
     def _delete(self, kind: Kind, namespace: str, name: str, uid: str, grace: int | None) -> Object | None:
         key = (kind, namespace, name)
@@ -235,10 +235,10 @@ class FakeKube:
             if "deletionTimestamp" not in found["metadata"]:
                 own = found["spec"].get("terminationGracePeriodSeconds", _GRACE)
                 ends = self.clock.now() + timedelta(seconds=own if grace is None else grace)
-                found = deepcopy(found)
+                found = _copy(found)
                 found["metadata"]["deletionTimestamp"] = format_time(ends)
                 return self._store(key, found, "MODIFIED")
-            return deepcopy(found)
+            return _copy(found)
         self.remove(kind, namespace, name)
         return found if kind is POD else None
 
@@ -254,11 +254,17 @@ class FakeKube:
         found.setdefault("kind", key[0].name)
         self._objects[key] = found
         self._notify(key[0], event, found)
-        return deepcopy(found)
+        return _copy(found)
 
     def _notify(self, kind: Kind, event: Type, found: Object) -> None:
         for watcher in self._watchers:
-            watcher(kind, event, deepcopy(found))
+            watcher(kind, event, _copy(found))
+
+
+def _copy(value: T) -> T:
+    """Objects are JSON, and this is much quicker than copy.deepcopy."""
+    copied: T = json.loads(json.dumps(value))
+    return copied
 
 
 def _selects(selector: str, labels: Mapping[str, str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
@@ -15,7 +16,7 @@ from skerry_api.kinds import KINDS
 from skerry_testing.access import Access
 from skerry_testing.apierrors import ApiError
 from skerry_testing.apiserver import ApiServer
-from skerry_testing.controlplane import ROOT, ControlPlane, control_plane
+from skerry_testing.controlplane import MARKS, ROOT, ControlPlane, control_plane
 
 __all__ = ["api", "install_crds", "own_plane", "plane", "temporary_namespace"]
 
@@ -34,9 +35,11 @@ def plane() -> Iterator[ControlPlane]:
 @pytest.fixture
 def own_plane() -> Iterator[ControlPlane]:
     """An API server of this test alone, which may be restarted and broken."""
-    with control_plane(f"{SHARED}-{secrets.token_hex(3)}") as running:
+    instance = f"{SHARED}-{secrets.token_hex(3)}"
+    with control_plane(instance) as running:
         asyncio.run(install_crds(running.access))
         yield running
+    shutil.rmtree(MARKS / instance, ignore_errors=True)  # Not there for a server from outside.
 
 
 @pytest_asyncio.fixture

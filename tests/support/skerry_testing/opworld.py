@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -131,6 +132,15 @@ class OpWorld:
             left = end - self.clock.monotonic()
             await self.clock.advance(left if step is None else min(max(step, 0.0), left))
             await self.settle()
+
+    async def compare(self) -> None:
+        """A resync, and what it finds worked on."""
+        assert self.term is not None
+        checking = asyncio.create_task(self.resync.check())
+        await self.clock.advance(0.0)
+        await checking
+        self.term.look_again(1.0)
+        await self.go(2)
 
     def _heard(self, kind: Kind, event: str, raw: Raw) -> None:
         if self.deaf or self.dead or kind not in {RUN, SANDBOX, CLASS, PROFILE, POD}:

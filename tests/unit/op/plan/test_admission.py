@@ -38,7 +38,7 @@ def old(name: str, age: int, **more: Any) -> AgentRun:
     return a_run(name, created=after(-age), **more)
 
 
-def test_oldest_first_and_then_by_uid():
+def test_oldest_first_and_then_by_uid() -> None:
     runs = [old("c", 1), old("a", 3), old("b", 3), old("d", 0)]
     assert said(decide(*runs)) == {"a": "in", "b": "in", "c": "1 NamespaceLimit", "d": "2 NamespaceLimit"}
 
@@ -51,24 +51,24 @@ def test_oldest_first_and_then_by_uid():
         {"status": {"epoch": 1}},
     ],
 )
-def test_what_runs_already_counts_though_it_is_younger(taken: dict[str, Any]):
+def test_what_runs_already_counts_though_it_is_younger(taken: dict[str, Any]) -> None:
     assert said(decide(old("a", 9), old("b", 1, **taken), cap=1)) == {"b": "in", "a": "1 NamespaceLimit"}
     assert said(decide(old("a", 9), old("b", 1), cap=1, pods=("b",))) == {"b": "in", "a": "1 NamespaceLimit"}
 
 
-def test_who_was_admitted_is_not_overtaken_before_its_pod_is_seen():
+def test_who_was_admitted_is_not_overtaken_before_its_pod_is_seen() -> None:
     plan = decide(old("a", 9), old("b", 1), cap=1, admitted=frozenset({"uid-b"}))
     assert said(plan) == {"b": "in", "a": "1 NamespaceLimit"}
     assert plan.admitted == {"uid-b"}
 
 
-def test_the_ended_and_deleted_don_t_count():
+def test_the_ended_and_deleted_don_t_count() -> None:
     over = old("a", 9, status={"phase": "Failed", "epoch": 1})
     going = old("b", 8, status={"phase": "Running"}, meta={"deletionTimestamp": "2026-01-01T12:00:00Z"})
     assert said(decide(over, going, old("c", 1), cap=1)) == {"c": "in"}
 
 
-def test_one_run_per_thread_in_order():
+def test_one_run_per_thread_in_order() -> None:
     runs = [old(name, age, threadId="t") for name, age in (("a", 3), ("b", 2), ("c", 1))]
     assert said(decide(*runs, old("d", 0), cap=9)) == {
         "a": "in",
@@ -78,13 +78,13 @@ def test_one_run_per_thread_in_order():
     }
 
 
-def test_same_thread_of_another_user_is_another_thread():
+def test_same_thread_of_another_user_is_another_thread() -> None:
     runs = (old("a", 2, threadId="t"), old("b", 1, threadId="t", userId="u"))
     assert said(decide(*runs)) == {"a": "in", "b": "in"}
 
 
 @pytest.mark.parametrize("made", [True, False])
-def test_another_class_waits_for_the_parked_sandbox_and_is_not_overtaken(made: bool):
+def test_another_class_waits_for_the_parked_sandbox_and_is_not_overtaken(made: bool) -> None:
     first = old("a", 2, threadId="t", sandbox={"classRef": {"name": "gpu"}})
     second = old("b", 1, threadId="t")
     box = {sandbox_name(first): a_sandbox(made=made)}
@@ -105,15 +105,15 @@ def test_another_class_waits_for_the_parked_sandbox_and_is_not_overtaken(made: b
         ),
     ],
 )  # fmt: skip
-def test_who_waits_for_a_person_holds_up_nobody(run: AgentRun, profile: Lookup[Any]):
+def test_who_waits_for_a_person_holds_up_nobody(run: AgentRun, profile: Lookup[Any]) -> None:
     assert said(decide(run, cap=1, profile=profile)) == {}
 
 
-def test_an_unprepared_namespace_decides_nothing():
+def test_an_unprepared_namespace_decides_nothing() -> None:
     assert decide(old("a", 1), prepared=False) == AdmissionPlan({}, frozenset())
 
 
-def test_deciding_again_changes_nothing():
+def test_deciding_again_changes_nothing() -> None:
     runs = [old(f"r{n}", n, threadId=f"t{n % 3}") for n in range(20)]
     first = decide(*runs, cap=2)
     assert decide(*runs, cap=2, admitted=first.admitted) == first
@@ -125,5 +125,5 @@ def test_deciding_again_changes_nothing():
     ("position", "shown"),
     [(1, 1), (10, 10), (11, 20), (20, 20), (21, 30), (100, 100), (101, 200), (999, 1000)],
 )
-def test_places_are_exact_to_ten_and_then_in_steps(position: int, shown: int):
+def test_places_are_exact_to_ten_and_then_in_steps(position: int, shown: int) -> None:
     assert bucketed(position) == shown

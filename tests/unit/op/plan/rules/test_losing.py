@@ -1,0 +1,117 @@
+"""Pods lost without a report: which are followed by another epoch, and how."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from skerry_operator.plan.actions import (
+    CreatePod,
+    DeletePod,
+)
+from skerry_operator.plan.lookup import Missing
+from skerry_operator.plan.podview import NodeState
+from skerry_operator.plan.run import plan_run
+from skerry_operator.plan.types import Plan
+from skerry_testing.planrun import RUNNING, report, see, status_of
+from skerry_testing.plans import (
+    NOW,
+    NS,
+    SETTINGS,
+    a_pod,
+    a_run,
+    after,
+    conditions,
+    running,
+    terminated,
+)
+
+Json = dict[str, Any]
+
+
+class TestLoss:
+    @pytest.mark.parametrize(
+        ("pod", "failure"),
+        [
+            ({"state": terminated(137, "OOMKilled")}, "OOMKilled"),
+            ({"state": terminated(1)}, "AppError"),
+            ({"state": terminated(0, "Completed"), "phase": "Succeeded"}, "AppError"),
+        ],
+    )
+    def test_faults_of_the_run_are_not_retried(self, pod: Json, failure: str) -> None:
+        observed = see(a_run(status=RUNNING), a_pod(**{"phase": "Failed", **pod}))
+        status = status_of(plan_run(observed, NOW, SETTINGS))
+        assert (status["phase"], status["failure"]["class"]) == ("Failed", failure)
+        assert plan_run(replace(observed, live=False), NOW, SETTINGS) == Plan(needs_live=True)
+
+    @pytest.mark.parametrize(
+        ("pod", "failure"),
+        [
+            ({"phase": "Failed", "reason": "Evicted", "message": "disk"}, "Evicted"),
+            ({"phase": "Failed", "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}]}, "Evicted"),
+            ({"phase": "Failed", "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager"}]}, "NodeLost"),
+            ({"phase": "Failed", "reason": "UnexpectedAdmissionError"}, "PodLost"),
+            ({"phase": "Failed", "state": terminated(137, "ContainerStatusUnknown")}, "PodLost"),
+        ],
+    )  # fmt: skip
+    def test_faults_of_the_cluster_start_a_new_epoch_step_by_step(self, pod: Json, failure: str) -> None:
+        seen = a_pod(**pod)
+        said = status_of(plan_run(see(a_run(status=RUNNING), seen), NOW, SETTINGS))
+        assert (said["phase"], conditions(said)["Reconciling"]) == ("Running", ("True", failure))
+        run = a_run(status=said)
+        assert plan_run(see(run, seen), NOW, SETTINGS).actions == (DeletePod(NS, "run-1", "pod-run-1"),)
+        going = replace(seen, deletion_timestamp=after(30))
+        waiting = plan_run(see(run, going), NOW, SETTINGS)
+        assert (waiting.actions, waiting.status) == ((), None)
+        [create] = plan_run(see(run), after(9), SETTINGS).actions
+        assert isinstance(create, CreatePod)
+        assert create.manifest["metadata"]["name"] == "run-2"
+        plan = plan_run(see(run, a_pod("run-2", epoch=2, phase="Pending")), after(10), SETTINGS)
+        again = status_of(plan)
+        assert (again["phase"], again["epoch"], again["attempts"]) == ("Provisioning", 2, 2)
+        assert again["epochTime"] == "2026-01-01T12:00:10Z"
+        assert [event.reason for event in plan.events] == ["Retrying"]
+        assert failure in plan.events[0].message
+
+    def test_a_deleted_pod_is_waited_out_and_then_lost(self) -> None:
+        going = a_pod(state=running, deleted=after(30))
+        said = status_of(plan_run(see(a_run(status=RUNNING), going), NOW, SETTINGS))
+        assert conditions(said)["Reconciling"] == ("True", "PodLost")
+        assert plan_run(see(a_run(status=said), live=False), NOW, SETTINGS) == Plan(needs_live=True)
+
+    @pytest.mark.parametrize("state", [NodeState.GONE, NodeState.OUT_OF_SERVICE])
+    @pytest.mark.parametrize("deleted", [None, after(30)])
+    def test_only_a_lost_node_forces_a_pod_away(self, state: NodeState, deleted: Any) -> None:
+        seen = a_pod(state=running, node_state=state, deleted=deleted)
+        run = a_run(status=status_of(plan_run(see(a_run(status=RUNNING), seen), NOW, SETTINGS)))
+        assert plan_run(see(run, seen), NOW, SETTINGS).actions == (DeletePod(NS, "run-1", "pod-run-1", 0),)
+
+    def test_an_unknown_node_is_not_a_lost_one(self) -> None:
+        seen = a_pod(state=running, node_state=NodeState.UNKNOWN, phase="Unknown")
+        assert status_of(plan_run(see(a_run(status=RUNNING), seen), NOW, SETTINGS))["phase"] == "Running"
+
+    def test_no_retry_once_a_tool_has_run(self) -> None:
+        runner = {"epoch": 1, "podUID": "pod-run-1", "progress": {"toolCalls": 1}}
+        status = status_of(plan_run(see(a_run(status=RUNNING | {"runner": runner})), NOW, SETTINGS))
+        assert (status["phase"], status["failure"]["class"]) == ("Failed", "PodLost")
+        assert "a tool has run" in status["failure"]["message"]
+
+    def test_no_retry_when_they_are_used_up(self) -> None:
+        status = status_of(plan_run(see(a_run(retries=0, status=RUNNING)), NOW, SETTINGS))
+        assert "retries are used up (0)" in status["failure"]["message"]
+
+    def test_an_interrupted_runner_is_a_lost_pod(self) -> None:
+        run = a_run(status=RUNNING | {"runner": report("Interrupted", message="SIGTERM")})
+        said = status_of(plan_run(see(run, a_pod(phase="Failed", state=terminated(143))), NOW, SETTINGS))
+        assert conditions(said)["Reconciling"] == ("True", "PodLost")
+
+    def test_a_pod_of_the_same_name_with_another_uid_is_not_ours(self) -> None:
+        plan = plan_run(see(a_run(status=RUNNING), a_pod(uid="pod-impostor", state=running)), NOW, SETTINGS)
+        assert plan.actions == (DeletePod(NS, "run-1", "pod-impostor"),)
+
+    def test_a_retry_waits_for_what_is_missing(self) -> None:
+        status = status_of(plan_run(see(a_run(status=RUNNING), profile=Missing()), after(5), SETTINGS))
+        assert (status["phase"], status["epoch"]) == ("Provisioning", 1)
+        assert status["epochTime"] == "2026-01-01T12:00:05Z"
