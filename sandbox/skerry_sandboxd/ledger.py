@@ -103,6 +103,7 @@ class Ledger:
         fresh = self._path.with_suffix(".new")
         fresh.unlink(missing_ok=True)
         lines = "".join(f"{_line(key, entry)}\n" for key, entry in self._entries.items())
+        fresh.touch(0o600)
         fresh.write_text(lines, encoding="utf-8")
         fresh.replace(self._path)
         self._lines = len(self._entries)

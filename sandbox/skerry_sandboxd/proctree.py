@@ -59,7 +59,7 @@ def descendants(root: int, table: Mapping[int, Proc]) -> list[Proc]:
         for child in children.pop(queue.pop(), ()):
             found.append(child)
             queue.append(child.pid)
-    return [proc for proc in found if proc.state not in {"Z", "X"}]
+    return [proc for proc in found if proc.state not in {"Z", "X"} and proc.pid != root]
 
 
 def signal_descendants(root: int, number: int, *, pgrp: int | None = None) -> int:
