@@ -48,6 +48,9 @@ def api_error(status: int, message: str) -> ApiError:
     # The server answers an apply of a field that its schema lacks with 500; that never gets better.
     if status == 500 and "field not declared in schema" in message:
         kind = ApiRejected
+    # A policy's no comes as 422 unless its author chose otherwise, and may turn into a yes like any 403.
+    if "ValidatingAdmissionPolicy" in message and "denied request" in message:
+        kind = ApiForbidden
     return kind(f"{status}: {message}" if message else str(status))
 
 

@@ -157,6 +157,7 @@ async def test_no_server_is_no_answer(account: Path) -> None:
         (409, "conflict", ApiConflict),
         (410, "expired", ApiExpired),
         (422, "invalid", ApiRejected),
+        (422, "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: not yet", ApiForbidden),
         (429, "busy", ApiUnavailable),
         (500, "etcdserver: no leader", ApiUnavailable),
         (500, ".status.runner.mood: field not declared in schema", ApiRejected),
