@@ -31,20 +31,21 @@ def mount(name: str, path: str, *, read_only: bool = False) -> client.V1VolumeMo
 
 
 def resources(given: Resources | None, default: Resources) -> client.V1ResourceRequirements:
-    """As given; a side that is not given falls back to the default's, so that limits always stand."""
-    requests = given.requests if given and given.requests is not None else default.requests
-    limits = given.limits if given and given.limits is not None else default.limits
-    return client.V1ResourceRequirements(
-        requests=_under(requests or {}, limits or {}) or None, limits=dict(limits or {}) or None
-    )
+    """As given; what is not given is the default's, fitted to it, so that every limit stands."""
+    wanted = given or default
+    requests, limits = wanted.requests or {}, wanted.limits or {}
+    full = {name: _larger(amount, requests.get(name)) for name, amount in (default.limits or {}).items()}
+    full |= limits
+    least = {name: _smaller(amount, full.get(name)) for name, amount in (default.requests or {}).items()}
+    return client.V1ResourceRequirements(requests=least | requests, limits=full)
 
 
-def _under(requests: dict[str, str], limits: dict[str, str]) -> dict[str, str]:
-    # A default request above a given limit would be refused: where only one side is given, the limit wins.
-    return {
-        name: limits[name] if name in limits and quantity(limits[name]) < quantity(amount) else amount
-        for name, amount in requests.items()
-    }
+def _larger(amount: str, other: str | None) -> str:
+    return other if other is not None and quantity(other) > quantity(amount) else amount
+
+
+def _smaller(amount: str, other: str | None) -> str:
+    return other if other is not None and quantity(other) < quantity(amount) else amount
 
 
 def quantity(text: str) -> float:

@@ -32,7 +32,7 @@ def build_class_policy(of: SandboxClass, settings: PlanSettings) -> dict[str, An
             rules.append(_cluster_dns(settings))
         case Egress.INTERNET:
             rules += [*_public(settings), *_resolvers(settings)]
-    path = f"SandboxClass {of.metadata.name} spec.network.allow"
+    path = f"SandboxClass {of.metadata.name}: spec.network.allow"
     labels = {Label.CLASS.value: hash_label(of.metadata.name)}
     name = class_policy_name(of.metadata.name)
     return _policy(name, of, Component.SANDBOX, labels, rules + _allow(network.allow, path))
@@ -40,7 +40,7 @@ def build_class_policy(of: SandboxClass, settings: PlanSettings) -> dict[str, An
 
 def build_profile_policy(profile: AgentProfile) -> dict[str, Any]:
     """What this profile's runner Pods may reach beyond what the chart's runner policy lets them."""
-    path = f"AgentProfile {profile.metadata.name} spec.runner.network.allow"
+    path = f"AgentProfile {profile.metadata.name}: spec.runner.network.allow"
     rules = _allow(profile.spec.runner.network.allow, path)
     labels = {Label.PROFILE.value: hash_label(profile.metadata.name)}
     return _policy(profile_policy_name(profile.metadata.name), profile, Component.RUNNER, labels, rules)

@@ -118,7 +118,7 @@ def _container(of: SandboxClass, settings: PlanSettings) -> client.V1Container:
     for index, each in enumerate(template.env):
         if each.name.startswith(RESERVED):
             raise InvalidSpecError(
-                f"SandboxClass {of.metadata.name} spec.template.env[{index}].name",
+                f"SandboxClass {of.metadata.name}: spec.template.env[{index}].name",
                 f"names that start with {RESERVED} are reserved",
             )
     return client.V1Container(
