@@ -42,6 +42,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 _LOG: Final = logging.getLogger(__name__)
 _KILL_SECONDS: Final = 5.0
+_MAX_CONNECTIONS: Final = 1000
 _MAX_JSON: Final = 16 * 1024 * 1024
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 """The most `read_file` brings into memory at once."""
@@ -102,30 +103,35 @@ class RemoteSandbox(Sandbox):
         stream = CommandStream(max_output_bytes, on_output)
         attempt = await self._wire.begin()
         try:
-            # sandboxd enforces the timeout; this one is for a sandboxd that doesn't.
-            async with asyncio.timeout(timeout_seconds + self._timing.command_slack):
-                return await self._run(request, stream, attempt)
-        except TimeoutError:
-            await self._kill(key, attempt)
-            message = f"The sandbox did not end the command at its timeout of {timeout_seconds:g} s."
-            raise CommandTimeout(message, stream.chunks) from None
-        except (asyncio.CancelledError, SandboxProtocolError):
+            return await self._run(request, stream, attempt)
+        except (asyncio.CancelledError, CommandTimeout, SandboxProtocolError):
             await self._kill(key, attempt)
             raise
 
     async def _run(self, request: ExecutionRequest, stream: CommandStream, attempt: Attempt) -> ExecResult:
         body = request.model_dump_json(by_alias=True, exclude_none=True).encode("utf-8")
-        while True:
+        # sandboxd enforces the timeout; this one is for a sandboxd that doesn't. Time without a connection
+        # is not counted: patience ends that, and a replaced sandbox must be heard of.
+        left = request.timeout_seconds + self._timing.command_slack
+        for _ in range(_MAX_CONNECTIONS):
             # The same key joins what is running already, from the byte we have.
             call = Call("POST", "/v1/executions", {"after": str(stream.offset)}, body)
+            began = self._timing.monotonic()
+            why = "its stream ended early"
             try:
-                result = await self._follow(attempt, call, stream)
+                async with asyncio.timeout(max(0.0, left)):
+                    if (result := await self._follow(attempt, call, stream)) is not None:
+                        return result
             except Transient as error:
-                await self._wire.again(attempt, str(error))
-            else:
-                if result is not None:
-                    return result
-                await self._wire.again(attempt, "its stream ended early")
+                why = str(error)
+            except TimeoutError:
+                message = (
+                    f"The sandbox did not end the command at its timeout of {request.timeout_seconds:g} s."
+                )
+                raise CommandTimeout(message, stream.chunks) from None
+            left -= self._timing.monotonic() - began
+            await self._wire.again(attempt, why)
+        raise SandboxProtocolError(f"the sandbox broke off its answer {_MAX_CONNECTIONS} times")
 
     async def _follow(self, attempt: Attempt, call: Call, stream: CommandStream) -> ExecResult | None:
         """Read one connection to its end, so that it can be used again."""

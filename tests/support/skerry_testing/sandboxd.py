@@ -61,7 +61,7 @@ class Signer:
     key: SigningKey
     token: str
 
-    def headers(self, method: str, target: str, body: bytes = b"", **proof: Any) -> dict[str, str]:
+    def headers(self, method: str, target: str, body: bytes = b"", /, **proof: Any) -> dict[str, str]:
         fields: dict[str, Any] = {
             "method": method,
             "url": self.base_url + target,
