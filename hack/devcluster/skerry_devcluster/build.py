@@ -12,7 +12,7 @@ import platform
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from skerry_devcluster.commands import which
@@ -22,7 +22,7 @@ from skerry_devcluster.locks import locked
 from skerry_devcluster.packages import BUILD_C, ensure_packages
 from skerry_devcluster.progress import Progress
 from skerry_devcluster.targets import TARGETS, Target, build_key, required_go, source_hashes
-from skerry_devcluster.toolchain import Toolchain, find_go
+from skerry_devcluster.toolchain import Toolchain, find_go, present_go
 
 __all__ = ["binaries", "build"]
 
@@ -30,32 +30,39 @@ _KEEP_UNUSED = 14 * 24 * 3600.0
 _COLD_BUILD_BYTES = 8 * 1024**3
 
 
-def _toolchain(layout: Layout, progress: Progress) -> Toolchain:
-    texts = [path.read_text() for path in sorted(SOURCES.glob("*/go.mod"))]
-    return find_go(required_go(texts), layout.cache, progress)
+def _places(names: Iterable[str], toolchain: Toolchain, layout: Layout) -> dict[str, Path]:
+    """Where each target's result lies or will lie."""
+    places = {}
+    for name in names:
+        target = TARGETS[name]
+        version = "gcc" if target.c_source else toolchain.version
+        key = build_key(target, source_hashes(SOURCES / target.module), version, platform.machine())
+        places[name] = layout.binaries / f"{name}-{key}"
+    return places
 
 
-def build(names: Iterable[str], layout: Layout, progress: Progress) -> dict[str, Path]:
+def build(names: Sequence[str], layout: Layout, progress: Progress) -> dict[str, Path]:
     """Directories of the built targets, built where the cache lacks them.
 
     Raises:
         BuildError: with the end of the compiler's output and the log's path.
     """
     layout.cache.mkdir(parents=True, exist_ok=True)
+    required = required_go(path.read_text() for path in sorted(SOURCES.glob("*/go.mod")))
+    toolchain = present_go(required, layout.cache)
+    if toolchain:
+        places = _places(names, toolchain, layout)
+        if all(place.is_dir() for place in places.values()):
+            for place in places.values():
+                os.utime(place)  # so that it is not pruned
+            return places
     with locked(layout.build_lock, lambda who: progress.say(f"waiting for another build (pid {who})")):
-        toolchain = _toolchain(layout, progress)
-        found: dict[str, Path] = {}
-        for name in names:
-            target = TARGETS[name]
-            version = "gcc" if target.c_source else toolchain.version
-            key = build_key(target, source_hashes(SOURCES / target.module), version, platform.machine())
-            place = layout.binaries / f"{name}-{key}"
-            if place.is_dir():
-                os.utime(place)
-            else:
-                _build(target, place, toolchain, layout, progress)
-            found[name] = place
-        return found
+        toolchain = find_go(required, layout.cache, progress)
+        places = _places(names, toolchain, layout)
+        for name, place in places.items():
+            if not place.is_dir():
+                _build(TARGETS[name], place, toolchain, layout, progress)
+        return places
 
 
 def binaries(found: Mapping[str, Path]) -> dict[str, Path]:

