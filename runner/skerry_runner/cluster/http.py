@@ -106,8 +106,7 @@ class HttpRunPort(RunPort):
     @override
     async def get(self) -> Json:
         answer = await self._call("GET", f"{self._runs}/{self._name}")
-        raw: Json = answer.json()
-        return raw
+        return _object(answer.content)
 
     @override
     async def watch(self, resource_version: str) -> AsyncIterator[RunEvent]:
@@ -158,12 +157,22 @@ def _words(error: httpx.HTTPError) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _event(line: str) -> RunEvent:
+def _object(text: str | bytes) -> Json:
+    """A JSON object; anything else says nothing about the run (some proxy may have answered)."""
     try:
-        raw = json.loads(line)
-        kind, thing = raw["type"], raw["object"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ApiUnavailable("a watch event that cannot be read") from error
+        raw = json.loads(text)
+    except ValueError as error:
+        raise ApiUnavailable("an answer that is not JSON") from error
+    if not isinstance(raw, dict):
+        raise ApiUnavailable("an answer that is no object")
+    return raw
+
+
+def _event(line: str) -> RunEvent:
+    raw = _object(line)
+    kind, thing = raw.get("type"), raw.get("object")
+    if not isinstance(kind, str) or not isinstance(thing, dict):
+        raise ApiUnavailable("a watch event that cannot be read")
     if kind == "ERROR":
         raise api_error(int(thing.get("code", 500)), str(thing.get("message", "")))
     return RunEvent(_EVENTS.get(kind, EventType.BOOKMARK), thing)

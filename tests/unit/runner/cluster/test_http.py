@@ -86,6 +86,17 @@ async def test_an_apply_is_the_managers_whole_set_by_force(stub: tuple[Stub, str
     }
 
 
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b""])
+async def test_an_answer_that_is_no_object_says_nothing(
+    stub: tuple[Stub, str], account: Path, body: bytes
+) -> None:
+    told, url = stub
+    told.body = body
+    async with HttpRunPort(url, account, "ns", "r") as port:
+        with pytest.raises(ApiUnavailable):
+            await port.get()
+
+
 async def test_a_renewed_token_is_used_with_the_next_request(stub: tuple[Stub, str], account: Path) -> None:
     told, url = stub
     async with HttpRunPort(url, account, "ns", "r") as port:
@@ -119,6 +130,7 @@ async def test_a_watch_yields_events_until_the_server_ends_it(stub: tuple[Stub, 
         (b'{"type":"ERROR","object":{"code":500}}\n', ApiUnavailable),
         (b'{"type":"MODI\n', ApiUnavailable),
         (b'["what"]\n', ApiUnavailable),
+        (b'{"type":"MODIFIED","object":[]}\n', ApiUnavailable),
     ],
 )
 async def test_a_watch_that_goes_wrong_says_how(
