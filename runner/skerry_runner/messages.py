@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-__all__ = ["HIDDEN", "RUN_ID", "STOP", "is_final", "render_content", "role_of", "said_by_run", "text_of"]
+__all__ = [
+    "HIDDEN", "ORIGINAL", "RUN_ID", "STOP", "SUMMARY_NAME", "is_final", "is_user_message", "latest_user_message",
+    "render_content", "role_of", "said_by_run", "text_of",
+]  # fmt: skip
 
 HIDDEN = "hide_from_ui"
 """Flag in additional_kwargs: written by us, not for people."""
@@ -15,6 +18,11 @@ STOP = "skerry_stop"
 """Flag in additional_kwargs: a guard made this message final."""
 RUN_ID = "run_id"
 """Key in additional_kwargs of the message that started a run: the run's UID."""
+
+ORIGINAL = "original_user_content"
+"""Key in additional_kwargs: what the user typed, where a row has put something before it in the content."""
+SUMMARY_NAME = "summary"
+"""Name of the message that stands for a summarised history: a HumanMessage, yet nobody's input."""
 
 _ROLES = {
     "HumanMessageChunk": "human",
@@ -40,6 +48,24 @@ def text_of(message: BaseMessage) -> str:
 def is_final(message: AIMessage) -> bool:
     """Whether the loop ends after it: no tool is asked for, not even by a broken call."""
     return not message.tool_calls and not message.invalid_tool_calls
+
+
+def is_user_message(message: BaseMessage) -> bool:
+    """Whether a person wrote it: not one of our hidden messages, and no summary."""
+    return (
+        isinstance(message, HumanMessage)
+        and not message.additional_kwargs.get(HIDDEN)
+        and message.name != SUMMARY_NAME
+    )
+
+
+def latest_user_message(messages: Sequence[BaseMessage]) -> tuple[int, HumanMessage] | None:
+    """The newest message that a person wrote, and its index."""
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if isinstance(message, HumanMessage) and is_user_message(message):
+            return index, message
+    return None
 
 
 def said_by_run(messages: Sequence[BaseMessage], run: str) -> list[AIMessage]:

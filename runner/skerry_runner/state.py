@@ -5,12 +5,13 @@ What limits a run is kept here keyed by run, so that retry, resume and answer ca
 
 from __future__ import annotations
 
-from typing import Annotated, NotRequired, TypedDict, TypeVar, cast
+from typing import Annotated, Literal, NotRequired, TypedDict, TypeVar, cast
 
 from langchain.agents import AgentState
 
 __all__ = [
-    "RunLimits", "RunStop", "RunnerState", "SandboxRef", "merge_cursors", "merge_limits", "merge_sandbox", "merge_stop",
+    "RunLimits", "RunStop", "RunnerState", "SandboxRef", "TodoItem", "merge_cursors", "merge_limits", "merge_sandbox",
+    "merge_stop", "replace_todos",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -26,7 +27,11 @@ class RunLimits(TypedDict, total=False):
     input: int
     output: int
     total: int
+    internal: int
+    """Tokens of internal calls, which `total` holds too."""
     empty_answers: int
+    summary_turn: int
+    """After a failed summary: the turn before which none is tried again."""
 
 
 class RunStop(TypedDict):
@@ -38,6 +43,13 @@ class RunStop(TypedDict):
 
 class SandboxRef(TypedDict):
     id: str
+
+
+class TodoItem(TypedDict):
+    """One entry of the agent's plan."""
+
+    content: str
+    status: Literal["pending", "in_progress", "completed"]
 
 
 def merge_limits(
@@ -69,6 +81,11 @@ def merge_sandbox(left: SandboxRef | None, right: SandboxRef | None) -> SandboxR
     return left
 
 
+def replace_todos(left: list[TodoItem] | None, right: list[TodoItem] | None) -> list[TodoItem] | None:
+    """The plan is written as a whole: the newest stands, and an empty one too."""
+    return left if right is None else right
+
+
 def merge_stop(left: RunStop | None, right: RunStop | None) -> RunStop | None:
     """The first reason of a run stands; another run's replaces it."""
     if right is None or (left is not None and left["run"] == right["run"]):
@@ -94,4 +111,5 @@ class RunnerState(AgentState[None]):
     limits: NotRequired[Annotated[dict[str, RunLimits], merge_limits]]
     stop: NotRequired[Annotated[RunStop | None, merge_stop]]
     sandbox: NotRequired[Annotated[SandboxRef | None, merge_sandbox]]
+    todos: NotRequired[Annotated[list[TodoItem] | None, replace_todos]]
     script: NotRequired[Annotated[dict[str, int], merge_cursors]]
