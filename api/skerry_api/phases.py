@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 
 __all__ = [
-    "RETRIED", "TERMINAL", "TRANSITIONS", "Acquire", "ConditionType", "FailureClass", "OutcomeClass",
+    "ENDPOINT_FAULTS", "RETRIED", "TERMINAL", "TRANSITIONS", "Acquire", "ConditionType", "FailureClass",
+    "ModelErrorReason", "OutcomeClass",
     "QueueReason", "RunPhase", "SandboxPhase", "SandboxState", "StopReason", "WaitReason", "may_follow",
 ]  # fmt: skip
 
@@ -81,6 +82,41 @@ class StopReason(StrEnum):
 
     END_TURN = "EndTurn"
     TURN_CAPPED = "TurnCapped"
+    SAFETY_CAPPED = "SafetyCapped"
+    LENGTH_CAPPED = "LengthCapped"
+
+
+class ModelErrorReason(StrEnum):
+    """`status.runner.outcome.reason` of a run that ended as ModelError."""
+
+    QUOTA_EXCEEDED = "QuotaExceeded"
+    AUTHENTICATION_FAILED = "AuthenticationFailed"
+    BURST_LIMITED = "BurstLimited"
+    RATE_LIMITED = "RateLimited"
+    CONNECTION_FAILED = "ConnectionFailed"
+    TIMED_OUT = "ModelTimeout"
+    SERVER_ERROR = "ServerError"
+    OVERLOADED = "Overloaded"
+    EMPTY_RESPONSE = "EmptyResponse"
+    CONTEXT_OVERFLOW = "ContextOverflow"
+    CONTENT_FILTERED = "ContentFiltered"
+    MODEL_NOT_FOUND = "ModelNotFound"
+    INVALID_REQUEST = "InvalidRequest"
+    UNCLASSIFIED = "Unclassified"
+    CIRCUIT_OPEN = "CircuitOpen"
+
+
+ENDPOINT_FAULTS = frozenset(
+    {
+        ModelErrorReason.RATE_LIMITED,
+        ModelErrorReason.CONNECTION_FAILED,
+        ModelErrorReason.TIMED_OUT,
+        ModelErrorReason.SERVER_ERROR,
+        ModelErrorReason.OVERLOADED,
+        ModelErrorReason.EMPTY_RESPONSE,
+    }
+)
+"""Reasons that speak of the endpoint's health, not of the request: these alone open a circuit."""
 
 
 class WaitReason(StrEnum):

@@ -14,9 +14,9 @@ from skerry_api.phases import StopReason
 from skerry_api.report import Outcome, Progress, Usage
 
 __all__ = [
-    "EVENT_TYPES", "TEXT_MAX", "Call", "Event", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
-    "PipelineFault", "RunEnd", "RunStart", "SandboxAcquired", "SandboxReleased", "SandboxReplaced", "ScriptUnused",
-    "ToolCall", "ToolResult", "UnusedStep", "clip",
+    "EVENT_TYPES", "TEXT_MAX", "Call", "Event", "LlmCircuit", "LlmRetry", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
+    "PipelineFault", "RunEnd", "RunStart", "SafetyTermination", "SandboxAcquired", "SandboxReleased", "SandboxReplaced", "ScriptUnused", "Summary",
+    "TodoEntry", "TodoWritten", "ToolCall", "ToolResult", "UnusedStep", "clip",
 ]  # fmt: skip
 
 TEXT_MAX = 65_536
@@ -71,6 +71,8 @@ class ModelRequest(Event):
     TYPE: ClassVar[str] = "model.request"
     request: str
     """Ties request, response and error together."""
+    purpose: str | None = None
+    """Of an internal call: title, summary or memory."""
     messages: tuple[MessageInfo, ...]
     system_hash: str
     tools: tuple[str, ...]
@@ -102,6 +104,46 @@ class ModelError(Event):
     request: str
     error: str
     message: str
+
+
+class LlmRetry(Event):
+    """A model call failed and is made again after a wait. `attempt` is the one that failed, from 1."""
+
+    TYPE: ClassVar[str] = "llm.retry"
+    endpoint: str
+    attempt: int
+    max_attempts: int
+    wait_ms: int
+    kind: str
+    reason: str
+    error: str
+    message: str
+    status: int | None = None
+
+
+class LlmCircuit(Event):
+    """An endpoint's circuit breaker changed its state: closed, open or half-open."""
+
+    TYPE: ClassVar[str] = "llm.circuit"
+    endpoint: str
+    state: str
+    failures: int
+    """Calls in a row that failed."""
+    open_seconds: float | None = None
+    """How long it stays open; only with state open."""
+
+
+class SafetyTermination(Event):
+    """A provider stopped an answer for safety. Names of calls that were suppressed, never their arguments."""
+
+    TYPE: ClassVar[str] = "safety_termination"
+    id: str | None
+    adapter: str
+    field: str
+    value: str
+    action: str
+    """suppress_tool_calls, fill_blank or mark."""
+    suppressed: tuple[str, ...] = ()
 
 
 class ToolCall(Event):
@@ -153,6 +195,33 @@ class UnusedStep(_Part):
     line: int
     agent: str | None = None
     purpose: str | None = None
+
+
+class Summary(Event):
+    """A long history was to be summarised: `status` replaced or failed; counts are of messages.
+
+    `skills` are the paths of skill files that stay word for word, `chars` is the summary's length.
+    """
+
+    TYPE: ClassVar[str] = "summary"
+    status: str
+    error: str | None = None
+    removed: int = 0
+    kept: int = 0
+    chars: int = 0
+    skills: tuple[str, ...] = ()
+
+
+class TodoEntry(_Part):
+    content: str
+    status: str
+
+
+class TodoWritten(Event):
+    """The agent wrote its list of todos anew."""
+
+    TYPE: ClassVar[str] = "todo"
+    todos: tuple[TodoEntry, ...]
 
 
 class ScriptUnused(Event):

@@ -15,7 +15,7 @@ __all__ = [
 HIDDEN = "hide_from_ui"
 """Flag in additional_kwargs: written by us, not for people."""
 STOP = "skerry_stop"
-"""Flag in additional_kwargs: a guard made this message final."""
+"""Flag in additional_kwargs: a guard made this message final. Its value says which: a StopReason, or ModelError."""
 RUN_ID = "run_id"
 """Key in additional_kwargs of the message that started a run: the run's UID."""
 

@@ -1,0 +1,1 @@
+"""Settings of the pipeline's rows, one module a row; an AgentProfile embeds them under `pipeline`."""
