@@ -83,6 +83,16 @@ def _terminal_stays(run: dict[str, Any], old: dict[str, Any]) -> bool:
     return before not in TERMINAL or run.get("status", {}).get("phase") == before
 
 
+def _keeps_less(summarization: dict[str, Any]) -> bool:
+    keep = summarization.get("keep", {})
+    return all(
+        Decimal(keep[unit]) < Decimal(size[unit])
+        for size in summarization.get("trigger", ())
+        for unit in ("messages", "tokens", "fraction")
+        if unit in keep and unit in size
+    )
+
+
 def _label_name(kind: str, limit: int) -> dict[str, Rule]:
     """Names that end up in label values and host names: short, and without dots."""
     return {
@@ -138,6 +148,21 @@ RULES: dict[str, Rule] = {
         "a request must not exceed the limit of the same resource",
         lambda s, _: _requests_fit(s),
         ".requests",
+    ),
+    "one-history-size": Rule(
+        "[has(self.messages), has(self.tokens), has(self.fraction)].filter(given, given).size() == 1",
+        "exactly one of messages, tokens and fraction is required",
+        lambda s, _: sum(unit in s for unit in ("messages", "tokens", "fraction")) == 1,
+    ),
+    "summary-shrinks": Rule(
+        "!has(self.keep) || !has(self.trigger) || self.trigger.all(t,"
+        " (!has(t.messages) || !has(self.keep.messages) || self.keep.messages < t.messages)"
+        " && (!has(t.tokens) || !has(self.keep.tokens) || self.keep.tokens < t.tokens)"
+        " && (!has(t.fraction) || !has(self.keep.fraction)"
+        " || double(self.keep.fraction) < double(t.fraction)))",
+        "keep must be less than every trigger of the same unit, or nothing would ever be summarised",
+        lambda s, _: _keeps_less(s),
+        ".keep",
     ),
     "toleration-value": Rule(
         "!has(self.operator) || self.operator != 'Exists' || !has(self.value) || self.value == ''",

@@ -6,8 +6,13 @@ from dataclasses import dataclass, field
 
 from skerry_api.phases import Acquire
 from skerry_runner.firstcall import FirstToolCall
+from skerry_runner.llm.calls import ModelCalls
+from skerry_runner.memory import MemorySource, NoMemory
+from skerry_runner.models.build import BuiltModel
+from skerry_runner.models.internal import ModelGate, ungated
 from skerry_runner.ports import Clock, JournalPort
 from skerry_runner.session import SandboxSession
+from skerry_runner.skills import Skill
 from skerry_runner.usage import Tally
 
 __all__ = ["RunContext", "ToolLimits"]
@@ -39,5 +44,12 @@ class RunContext:
     tally: Tally
     journal: JournalPort
     clock: Clock
+    calls: ModelCalls
+    """Every call of a model goes through it."""
     agent: str = "lead"
+    model: BuiltModel | None = None
+    """For internal calls."""
+    gate: ModelGate = ungated
+    memory: MemorySource = field(default_factory=NoMemory)
+    skills: tuple[Skill, ...] = ()
     tools: ToolLimits = field(default_factory=ToolLimits)

@@ -17,18 +17,19 @@ from skerry_api.report import Outcome
 from skerry_runner.agent import Agent, build_agent
 from skerry_runner.checkpoint import memory_saver
 from skerry_runner.context import RunContext
+from skerry_runner.ending import end_of
 from skerry_runner.events import RunStart, ScriptUnused
 from skerry_runner.firstcall import FirstToolCall
-from skerry_runner.messages import said_by_run, text_of
+from skerry_runner.llm.calls import Breakers, ModelCalls
 from skerry_runner.models.build import BuiltModel, build_model
 from skerry_runner.models.observer import ModelObserver
-from skerry_runner.outcome import Redactor, RunEnded, app_error, cut_bytes, model_error, succeeded
+from skerry_runner.outcome import Redactor, RunEnded, app_error, cut_bytes, model_error
 from skerry_runner.ports import Ports, RunResult
 from skerry_runner.session import SandboxSession
 from skerry_runner.state import RunLimits
 from skerry_runner.usage import Counts, Tally
 
-__all__ = ["AgentBuilder", "Invocation", "counts_of", "end_of", "thread_key"]
+__all__ = ["AgentBuilder", "Invocation", "counts_of", "thread_key"]
 
 AgentBuilder = Callable[[RunDocument, BuiltModel, BaseCheckpointSaver[Any]], Agent]
 STEPS_PER_TURN = 4
@@ -41,22 +42,6 @@ def thread_key(document: RunDocument) -> str:
     return f"{document.run.namespace}\n{document.user_id}\n{document.thread_id}"
 
 
-def end_of(state: Mapping[str, Any], run: str) -> tuple[Outcome, StopReason | None, str | None]:
-    """Outcome, stop reason and answer that a final state means for a run."""
-    said = said_by_run(state.get("messages", ()), run)
-    texts = [text for message in said if (text := text_of(message)).strip()]
-    stop = state.get("stop")
-    if stop is not None and stop["run"] == run:
-        return succeeded(), StopReason(stop["reason"]), texts[-1] if texts else None
-    if not said or not text_of(said[-1]).strip():
-        return (
-            app_error("EmptyAnswer", "the model's final answer was empty, also when asked again"),
-            None,
-            None,
-        )
-    return succeeded(), StopReason.END_TURN, texts[-1]
-
-
 def counts_of(limits: RunLimits) -> Counts:
     """What graph state kept of a run."""
     return Counts(
@@ -65,6 +50,7 @@ def counts_of(limits: RunLimits) -> Counts:
         input=limits.get("input", 0),
         output=limits.get("output", 0),
         total=limits.get("total", 0),
+        internal=limits.get("internal", 0),
     )
 
 
@@ -79,7 +65,9 @@ class Invocation:
         api_key: str | None,
         checkpointer: BaseCheckpointSaver[Any] | None,
         build: AgentBuilder = build_agent,
+        breakers: Breakers | None = None,
     ) -> None:
+        self._breakers = breakers or Breakers()
         self._build = build
         self._document = document
         self._ports = ports
@@ -179,6 +167,7 @@ class Invocation:
             first = replace(counts, tool_calls=max(1, counts.tool_calls))
             await ports.reporter.first_tool_call(first.progress(), first.usage())
 
+        calls = self._model_calls()
         return RunContext(
             run=document.run.uid,
             thread=document.thread_id,
@@ -190,4 +179,19 @@ class Invocation:
             tally=self._tally,
             journal=ports.journal,
             clock=ports.clock,
+            calls=calls,
+            model=self._built,
+            gate=calls.gate,
+        )
+
+    def _model_calls(self) -> ModelCalls:
+        ports, built = self._ports, self._built
+        return ModelCalls(
+            endpoint=built.endpoint if built else "",
+            journal=ports.journal,
+            breakers=self._breakers,
+            timing=ports.timing,
+            clock=ports.clock,
+            made=self._observer.made,
+            redact=self._redact,
         )

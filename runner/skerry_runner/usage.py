@@ -19,6 +19,8 @@ class Counts:
     input: int = 0
     output: int = 0
     total: int = 0
+    internal: int = 0
+    """Tokens of internal calls; part of `total`."""
     tool_calls: int = 0
 
     def usage(self) -> Usage:
@@ -46,7 +48,8 @@ class Tally:
     def model_call(self) -> None:
         self._set(replace(self.counts, model_calls=self.counts.model_calls + 1))
 
-    def tokens(self, used: Usage) -> None:
+    def tokens(self, used: Usage, *, internal: bool = False) -> None:
+        """Count what a call took; `internal`: nobody's turn (title, summary, memory)."""
         now = self.counts
         self._set(
             replace(
@@ -54,6 +57,7 @@ class Tally:
                 input=now.input + used.input,
                 output=now.output + used.output,
                 total=now.total + used.total,
+                internal=now.internal + (used.total if internal else 0),
             )
         )
 

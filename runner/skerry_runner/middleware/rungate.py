@@ -56,7 +56,12 @@ def _kept(state: RunnerState, run: str) -> RunLimits:
 def _totals(tally: Tally) -> RunLimits:
     now = tally.counts
     return RunLimits(
-        turns=now.turns, model_calls=now.model_calls, input=now.input, output=now.output, total=now.total
+        turns=now.turns,
+        model_calls=now.model_calls,
+        input=now.input,
+        output=now.output,
+        total=now.total,
+        internal=now.internal,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -18,10 +19,21 @@ from skerry_runner.messages import render_content, role_of, text_of
 from skerry_runner.ports import JournalPort
 from skerry_runner.usage import Tally
 
-__all__ = ["AGENT_KEY", "ModelObserver"]
+__all__ = ["AGENT_KEY", "PURPOSE_KEY", "ModelObserver"]
 
 AGENT_KEY = "skerry_agent"
 """Key in a runnable's metadata: whose call it is."""
+PURPOSE_KEY = "skerry_purpose"
+"""Key in a runnable's metadata: what an internal call is for."""
+
+
+LEAD = "lead"
+
+
+@dataclass(frozen=True)
+class _Caller:
+    agent: str = LEAD
+    purpose: str | None = None
 
 
 class ModelObserver(AsyncCallbackHandler):
@@ -30,7 +42,7 @@ class ModelObserver(AsyncCallbackHandler):
     def __init__(self, journal: JournalPort, tally: Tally) -> None:
         self._journal = journal
         self._tally = tally
-        self._agents: dict[UUID, str] = {}
+        self._calls: dict[UUID, _Caller] = {}
         self._failures: list[BaseException] = []
 
     def made(self, error: BaseException) -> bool:
@@ -52,35 +64,41 @@ class ModelObserver(AsyncCallbackHandler):
         metadata: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        self._agents[run_id] = agent = (metadata or {}).get(AGENT_KEY, "lead")
+        told = metadata or {}
+        caller = _Caller(agent=told.get(AGENT_KEY, LEAD), purpose=told.get(PURPOSE_KEY))
+        self._calls[run_id] = caller
         self._tally.model_call()
         tools = (kwargs.get("invocation_params") or {}).get("tools") or ()
-        self._journal.emit(request_event(str(run_id), messages[0], tools), agent=agent)
+        event = request_event(str(run_id), messages[0], tools, purpose=caller.purpose)
+        self._journal.emit(event, agent=caller.agent)
 
     @override
     async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
-        agent = self._agents.pop(run_id, "lead")
+        caller = self._calls.pop(run_id, _Caller())
         generation = response.generations[0][0]
         if isinstance(generation, ChatGeneration) and isinstance(generation.message, AIMessage):
             event = response_event(str(run_id), generation.message)
-            self._tally.tokens(event.usage)
-            self._journal.emit(event, agent=agent)
+            self._tally.tokens(event.usage, internal=caller.purpose is not None)
+            self._journal.emit(event, agent=caller.agent)
 
     @override
     async def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
-        agent = self._agents.pop(run_id, "lead")
+        caller = self._calls.pop(run_id, _Caller())
         self._failures = [*self._failures[-7:], error]
         event = events.ModelError(
             request=str(run_id), error=type(error).__name__, message=events.clip(str(error))
         )
-        self._journal.emit(event, agent=agent)
+        self._journal.emit(event, agent=caller.agent)
 
 
-def request_event(request: str, messages: Sequence[BaseMessage], tools: Sequence[Any]) -> events.ModelRequest:
+def request_event(
+    request: str, messages: Sequence[BaseMessage], tools: Sequence[Any], *, purpose: str | None = None
+) -> events.ModelRequest:
     """A request without its texts."""
     system = "\n".join(render_content(message.content) for message in messages if message.type == "system")
     return events.ModelRequest(
         request=request,
+        purpose=purpose,
         messages=tuple(
             events.MessageInfo(
                 id=message.id,

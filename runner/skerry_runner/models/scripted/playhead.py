@@ -70,6 +70,10 @@ class Playhead:
         self._played.add(index)
         return index, step
 
+    def has_next(self, part: Part) -> bool:
+        """Whether `take` would give the part a step."""
+        return self.position(part) < len(self._sequence(part))
+
     def where(self, index: int) -> str:
         """A step for people."""
         return f"{self.parsed.source}: line {self.parsed.lines[index]}: steps[{index}]"
