@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 __all__ = [
-    "HIDDEN", "ORIGINAL", "RUN_ID", "STOP", "SUMMARY_NAME", "is_final", "is_user_message", "latest_user_message",
+    "HIDDEN", "MODEL_ERROR", "ORIGINAL", "RUN_ID", "STOP", "SUMMARY_NAME", "is_final", "is_user_message", "latest_user_message",
     "render_content", "role_of", "said_by_run", "text_of",
 ]  # fmt: skip
 
@@ -16,6 +16,8 @@ HIDDEN = "hide_from_ui"
 """Flag in additional_kwargs: written by us, not for people."""
 STOP = "skerry_stop"
 """Flag in additional_kwargs: a guard made this message final. Its value says which: a StopReason, or ModelError."""
+MODEL_ERROR = "skerry_model_error"
+"""Key in additional_kwargs of an answer in place of the model's: {reason, endpoint, error, message, attempts}."""
 RUN_ID = "run_id"
 """Key in additional_kwargs of the message that started a run: the run's UID."""
 

@@ -14,7 +14,7 @@ from skerry_api.report import ANSWER_MAX, Outcome
 from skerry_runner.ports import CancelReason
 
 __all__ = [
-    "InvalidDocument", "Redactor", "RunEnded", "app_error", "cancelled", "cut_bytes", "model_error", "public_endpoint", "sandbox_lost", "succeeded",
+    "InvalidDocument", "Redactor", "RunEnded", "app_error", "cancelled", "cut_bytes", "model_error", "model_failed", "public_endpoint", "sandbox_lost", "succeeded",
 ]  # fmt: skip
 
 MESSAGE_MAX = 2048
@@ -82,6 +82,11 @@ def model_error(error: BaseException, endpoint: str | None) -> Outcome:
     return _outcome(
         OutcomeClass.MODEL_ERROR, type(error).__name__, str(error) or type(error).__name__, endpoint
     )
+
+
+def model_failed(reason: str, message: str, endpoint: str) -> Outcome:
+    """The model could not be called; the reason is a ModelErrorReason."""
+    return _outcome(OutcomeClass.MODEL_ERROR, reason, message, endpoint)
 
 
 def sandbox_lost(message: str) -> Outcome:

@@ -6,7 +6,9 @@ Imports neither LangChain nor a Kubernetes client, so that every edge can name t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import random
+import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -21,14 +23,17 @@ if TYPE_CHECKING:
     from skerry_runner.sandbox.types import Sandbox
 
 __all__ = [
-    "CancelReason", "Cancellation", "Clock", "JournalPort", "NewId", "Ports", "Reporter", "RunResult", "SandboxLost",
-    "SandboxProvider",
+    "CancelReason", "Cancellation", "Clock", "Jitter", "JournalPort", "NewId", "Ports", "Reporter", "RunResult",
+    "SandboxLost", "SandboxProvider", "Timing",
 ]  # fmt: skip
 
 Clock = Callable[[], datetime]
 """Now, as an aware datetime in UTC."""
 NewId = Callable[[], str]
 """A fresh identifier, never the same twice."""
+
+Jitter = Callable[[float, float], float]
+"""A random number between two bounds, as random.uniform gives it."""
 
 
 class CancelReason(StrEnum):
@@ -138,6 +143,15 @@ class JournalPort(Protocol):
 
 
 @dataclass(frozen=True)
+class Timing:
+    """Waiting and chance: `monotonic` in seconds, `sleep` waits so many."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    jitter: Jitter = random.uniform
+
+
+@dataclass(frozen=True)
 class Ports:
     """The edges of one run."""
 
@@ -147,3 +161,4 @@ class Ports:
     cancellation: Cancellation
     clock: Clock
     new_id: NewId
+    timing: Timing = field(default_factory=Timing)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from skerry_api.document import RunDocument
     from skerry_runner.invocation import Invocation
+    from skerry_runner.llm.calls import Breakers
 
 __all__ = ["CANCEL_GRACE_SECONDS", "boot", "run_document"]
 
@@ -35,16 +36,18 @@ async def run_document(
     *,
     api_key: str | None = None,
     checkpointer: BaseCheckpointSaver[str] | None = None,
+    breakers: Breakers | None = None,
 ) -> RunResult:
     """Run the agent; report started, progress and ended. Never raises for the run's own faults.
 
+    `breakers` are the process's circuit breakers, for whoever carries out several runs.
     `ports.cancellation` stops it: executions are killed and the outcome is Cancelled or Interrupted.
     """
     await ports.reporter.started()
     await asyncio.to_thread(boot)
     from skerry_runner.invocation import Invocation
 
-    invocation = Invocation(document, ports, api_key=api_key, checkpointer=checkpointer)
+    invocation = Invocation(document, ports, api_key=api_key, checkpointer=checkpointer, breakers=breakers)
     ports.journal.emit(invocation.start_event())
     async with invocation.session.hold():
         result = await _until_end(invocation, ports.cancellation)

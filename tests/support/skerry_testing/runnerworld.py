@@ -15,7 +15,7 @@ from skerry_api.document import DocumentModel, DocumentRun, DocumentSandbox, Run
 from skerry_api.phases import Acquire
 from skerry_api.report import Progress, Usage
 from skerry_runner.journal import Journal
-from skerry_runner.ports import Cancellation, Ports, RunResult
+from skerry_runner.ports import Cancellation, Ports, RunResult, Timing
 from skerry_runner.run import run_document
 from skerry_testing.fakesandbox import FakeProvider
 
@@ -123,6 +123,8 @@ class RunnerWorld:
         self.reporter = RecordingReporter()
         self.provider = FakeProvider()
         self.cancellation = Cancellation()
+        self.slept: list[float] = []
+        """Waits that somebody asked for; none of them is waited out."""
         self._ticks = count()
         self._ids = count(1)
         self.journal = Journal(
@@ -133,6 +135,14 @@ class RunnerWorld:
         """A second later at each call."""
         return datetime(2026, 5, 8, 12, tzinfo=UTC) + timedelta(seconds=next(self._ticks))
 
+    def monotonic(self) -> float:
+        """Moves on by what was slept."""
+        return 1000.0 + sum(self.slept)
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        await asyncio.sleep(0)
+
     def ports(self) -> Ports:
         return Ports(
             reporter=self.reporter,
@@ -141,6 +151,7 @@ class RunnerWorld:
             cancellation=self.cancellation,
             clock=self.clock,
             new_id=lambda: f"id-{next(self._ids)}",
+            timing=Timing(self.monotonic, self.sleep, lambda low, _: low),
         )
 
     async def run(self, what: RunDocument, **kwargs: Any) -> RunResult:

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 
 from skerry_api.phases import OutcomeClass, StopReason
 from skerry_api.report import ANSWER_MAX
-from skerry_runner.invocation import end_of
+from skerry_runner.ending import end_of
 from skerry_runner.messages import RUN_ID
 from skerry_runner.outcome import Redactor, app_error, cut_bytes, model_error, public_endpoint
 
