@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from pydantic import Field
 
 from skerry_api.base import KubeModel
@@ -15,11 +17,17 @@ __all__ = [
     "RunnerStatus",
     "SandboxRequest",
     "TerminationReport",
+    "TodoProgress",
+    "TodoStatus",
     "Usage",
 ]
 
 ANSWER_MAX = 8192
 """Longest answer in status, in bytes of UTF-8 (the schema counts characters, so bytes are the tighter bound)."""
+TODOS_MAX = 32
+"""Most todos in status."""
+TODO_MAX = 200
+"""Longest todo in status, in characters."""
 TERMINATION_MAX = 4096
 """Longest termination message that a kubelet keeps, in bytes."""
 
@@ -31,11 +39,30 @@ class SandboxRequest(KubeModel):
     public_key: str = Field(max_length=128, description="Ed25519 public key, base64url without padding.")
 
 
+class TodoStatus(StrEnum):
+    PENDING = "Pending"
+    IN_PROGRESS = "InProgress"
+    COMPLETED = "Completed"
+
+
+class TodoProgress(KubeModel):
+    """One entry of the agent's list of todos."""
+
+    content: str = Field(max_length=TODO_MAX, description="What is to be done, cut to 200 characters.")
+    status: TodoStatus = Field(description="Pending, InProgress or Completed.")
+
+
 class Progress(KubeModel):
     turn: int = Field(default=0, ge=0, description="Turns so far.")
     model_calls: int = Field(default=0, ge=0, description="Model calls so far.")
     tool_calls: int = Field(
         default=0, ge=0, description="Tool calls so far; 1 is reported before the first is made."
+    )
+    todos: tuple[TodoProgress, ...] | None = Field(
+        default=None,
+        max_length=TODOS_MAX,
+        json_schema_extra={"x-kubernetes-list-type": "atomic"},
+        description="The agent's list of todos, the first 32 of them; absent without one.",
     )
 
 

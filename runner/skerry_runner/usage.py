@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from skerry_api.report import Progress, Usage
+from skerry_api.report import TODO_MAX, TODOS_MAX, Progress, TodoProgress, TodoStatus, Usage
 
-__all__ = ["Counts", "Tally"]
+if TYPE_CHECKING:
+    from skerry_runner.state import TodoItem
+
+__all__ = ["Counts", "Tally", "shown_todos"]
 
 
 @dataclass(frozen=True)
@@ -22,12 +26,32 @@ class Counts:
     internal: int = 0
     """Tokens of internal calls; part of `total`."""
     tool_calls: int = 0
+    todos: tuple[TodoProgress, ...] | None = None
+    """The list as status shows it."""
 
     def usage(self) -> Usage:
         return Usage(input=self.input, output=self.output, total=self.total)
 
     def progress(self) -> Progress:
-        return Progress(turn=self.turns, model_calls=self.model_calls, tool_calls=self.tool_calls)
+        return Progress(
+            turn=self.turns, model_calls=self.model_calls, tool_calls=self.tool_calls, todos=self.todos
+        )
+
+
+_SHOWN = {
+    "pending": TodoStatus.PENDING,
+    "in_progress": TodoStatus.IN_PROGRESS,
+    "completed": TodoStatus.COMPLETED,
+}
+
+
+def shown_todos(todos: Sequence[TodoItem]) -> tuple[TodoProgress, ...] | None:
+    """A list of todos as status may hold it: bounded, None without any."""
+    shown = (
+        TodoProgress(content=todo["content"][:TODO_MAX], status=_SHOWN[todo["status"]])
+        for todo in todos[:TODOS_MAX]
+    )
+    return tuple(shown) or None
 
 
 class Tally:
@@ -63,6 +87,10 @@ class Tally:
 
     def tool_call(self) -> None:
         self._set(replace(self.counts, tool_calls=self.counts.tool_calls + 1))
+
+    def plan(self, todos: Sequence[TodoItem]) -> None:
+        """The agent's list is this now."""
+        self._set(replace(self.counts, todos=shown_todos(todos)))
 
     def _set(self, counts: Counts) -> None:
         if counts != self.counts:

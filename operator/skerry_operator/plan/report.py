@@ -73,4 +73,8 @@ def relayed(run: AgentRun, pod: PodView, late: TerminationReport) -> dict[str, A
 
 
 def _further(known: Progress | None, late: Progress | None) -> Progress | None:
-    return max((each for each in (known, late) if each), key=lambda each: each.turn, default=None)
+    further = max((each for each in (known, late) if each), key=lambda each: each.turn, default=None)
+    if further is None or known is None or further.todos is not None:
+        return further
+    # A termination message may be too short for the todos.
+    return further.model_copy(update={"todos": known.todos})

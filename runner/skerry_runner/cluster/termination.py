@@ -29,7 +29,9 @@ def _shorter(text: str, excess: int) -> str:
 
 
 def termination_message(report: TerminationReport) -> str:
-    """The report as JSON of at most TERMINATION_MAX bytes: answer cut first, then message, then endpoint."""
+    """The report as JSON of at most TERMINATION_MAX bytes: todos go first, then the answer is cut, then message, then endpoint."""
+    if report.progress is not None and report.progress.todos and _excess(report) > 0:
+        report = report.model_copy(update={"progress": report.progress.model_copy(update={"todos": None})})
     # A byte of text is at least a byte of JSON, so cutting the excess off once is enough (or all there is).
     if (excess := _excess(report)) > 0 and report.answer:
         answer = _shorter(report.answer, excess)

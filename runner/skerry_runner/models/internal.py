@@ -46,7 +46,9 @@ class InternalAnswer:
     update: dict[str, Any] = field(default_factory=dict)
 
 
-def _voice(model: BaseChatModel, purpose: Purpose, state: Mapping[str, Any]) -> tuple[BaseChatModel, str | None]:
+def _voice(
+    model: BaseChatModel, purpose: Purpose, state: Mapping[str, Any]
+) -> tuple[BaseChatModel, str | None]:
     """The model as the purpose calls it, and the key of its place in a script."""
     if not isinstance(model, ScriptedModel):
         return model, None
@@ -83,7 +85,9 @@ async def internal_call(
         "metadata": {**internal_call_metadata(), AGENT_KEY: context.agent, PURPOSE_KEY: purpose.value},
     }
     message, error = await _bounded(context, lambda: model.ainvoke(list(messages), config), seconds)
-    update = {"script": {key: model.playhead.position(model.part)}} if isinstance(model, ScriptedModel) else {}
+    update = (
+        {"script": {key: model.playhead.position(model.part)}} if isinstance(model, ScriptedModel) else {}
+    )
     return InternalAnswer(message, error, update)
 
 

@@ -33,7 +33,10 @@ RUNNER_STATUS: Json = {
     "sandboxId": "sbx-1",
     "runner": {
         "epoch": 2, "podUID": UID, "node": "n1", "sandboxRequest": {"epoch": 2, "publicKey": "k"},
-        "progress": {"turn": 1, "modelCalls": 2, "toolCalls": 3}, "usage": {"input": 1, "output": 2, "total": 3},
+        "progress": {
+            "turn": 1, "modelCalls": 2, "toolCalls": 3, "todos": [{"content": "look", "status": "InProgress"}],
+        },
+        "usage": {"input": 1, "output": 2, "total": 3},
         "answer": "42", "stopReason": "EndTurn",
         "outcome": {"class": "ModelError", "reason": "Refused", "endpoint": "https://x", "message": "no"},
     },

@@ -1,0 +1,7 @@
+"""TodoList: plan mode. The agent keeps a list, and is reminded of it when it has left the history."""
+
+from __future__ import annotations
+
+from skerry_runner.middleware.todolist.row import TodoList
+
+__all__ = ["TodoList"]
