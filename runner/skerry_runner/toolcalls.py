@@ -13,7 +13,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk
 
 __all__ = [
-    "CALL_BLOCKS", "CallSource", "Declared", "append_text", "declared_calls", "names_of",
+    "CALL_BLOCKS", "RAW_KEYS", "CallSource", "Declared", "append_text", "declared_calls", "names_of",
     "without_call_blocks", "without_calls",
 ]  # fmt: skip
 

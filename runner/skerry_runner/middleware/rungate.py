@@ -15,11 +15,11 @@ from typing_extensions import override
 from skerry_api.phases import StopReason
 from skerry_runner.context import RunContext
 from skerry_runner.events import ToolCall, ToolResult, clip
-from skerry_runner.messages import HIDDEN, STOP, render_content, text_of
+from skerry_runner.messages import HIDDEN, STOP, is_final, render_content, text_of
 from skerry_runner.state import RunLimits, RunnerState, RunStop
 from skerry_runner.usage import Tally
 
-__all__ = ["ASK_AGAIN", "RunGate", "asks_again", "may_call", "tool_message_of"]
+__all__ = ["ASK_AGAIN", "RunGate", "asks_again", "may_call", "only_broken_calls", "tool_message_of"]
 
 ASK_AGAIN = "skerry_empty_answer"
 """Flag of the hidden message that asks again after an empty answer."""
@@ -35,9 +35,20 @@ def may_call(limits: RunLimits, max_turns: int) -> bool:
 def asks_again(messages: Sequence[AnyMessage], limits: RunLimits) -> bool:
     """Whether the run would end with an empty answer that was not asked for again yet."""
     last = messages[-1] if messages else None
-    if not isinstance(last, AIMessage) or last.tool_calls or last.additional_kwargs.get(STOP):
+    if not isinstance(last, AIMessage) or not is_final(last) or last.additional_kwargs.get(STOP):
         return False
     return not text_of(last).strip() and limits.get("empty_answers", 0) < ASKED_AT_MOST
+
+
+def only_broken_calls(messages: Sequence[AnyMessage]) -> bool:
+    """Whether the newest message asks for tools, but none of its calls can be made.
+
+    LangChain would end the run there as if it were answered; the model is to hear of it instead. Turns bound it.
+    """
+    last = messages[-1] if messages else None
+    if not isinstance(last, AIMessage) or last.additional_kwargs.get(STOP):
+        return False
+    return bool(last.invalid_tool_calls) and not last.tool_calls
 
 
 def tool_message_of(result: ToolMessage | Command[Any], call_id: str) -> ToolMessage | None:
@@ -88,6 +99,8 @@ class RunGate(AgentMiddleware[RunnerState, RunContext, Any]):
         context = runtime.context
         kept = _kept(state, context.run)
         totals = _totals(context.tally)
+        if only_broken_calls(state["messages"]):
+            return {"limits": {context.run: totals}, "jump_to": "model"}
         if not asks_again(state["messages"], kept):
             return {"limits": {context.run: totals}}
         ask = HumanMessage(

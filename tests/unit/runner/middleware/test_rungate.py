@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from langgraph.types import Command
 
 from skerry_runner.messages import STOP
-from skerry_runner.middleware.rungate import RunGate, asks_again, may_call, tool_message_of
+from skerry_runner.middleware.rungate import RunGate, asks_again, may_call, only_broken_calls, tool_message_of
 from skerry_runner.state import RunLimits
 
 CALL: Any = {"name": "ls", "args": {}, "id": "c1"}
@@ -30,13 +30,29 @@ def test_turns_are_counted_before_the_call(turns: int | None, allowed: bool) -> 
         (AIMessage(""), 1, False),
         (AIMessage([{"type": "thinking", "thinking": "hm"}]), 0, True),
         (AIMessage("", tool_calls=[CALL]), 0, False),
-        (AIMessage("", invalid_tool_calls=[BROKEN]), 0, True),
+        (AIMessage("", invalid_tool_calls=[BROKEN]), 0, False),
         (AIMessage("", additional_kwargs={STOP: True}), 0, False),
         (HumanMessage(""), 0, False),
     ],
 )
 def test_silence_is_asked_about_once(last: AnyMessage, asked: int, again: bool) -> None:
     assert asks_again([HumanMessage("go"), last], RunLimits(empty_answers=asked)) is again
+
+
+@pytest.mark.parametrize(
+    ("last", "on"),
+    [
+        (AIMessage("", invalid_tool_calls=[BROKEN]), True),
+        (AIMessage("let me write it", invalid_tool_calls=[BROKEN]), True),
+        (AIMessage("", invalid_tool_calls=[BROKEN], tool_calls=[CALL]), False),
+        (AIMessage("", invalid_tool_calls=[BROKEN], additional_kwargs={STOP: True}), False),
+        (AIMessage("text"), False),
+        (HumanMessage("go"), False),
+    ],
+)
+def test_a_turn_of_broken_calls_is_no_end(last: AnyMessage, on: bool) -> None:
+    assert only_broken_calls([HumanMessage("go"), last]) is on
+    assert not only_broken_calls([])
 
 
 def test_nothing_said_is_not_asked_about() -> None:

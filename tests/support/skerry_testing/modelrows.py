@@ -1,0 +1,78 @@
+"""Runs with the rows around the model in their places, whether the table has them yet or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from langchain.agents import create_agent
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from skerry_api.document import RunDocument
+from skerry_api.rows.danglingtoolcall import DanglingToolCallSettings
+from skerry_api.rows.safetyfinishreason import SafetyFinishReasonSettings
+from skerry_runner.agent import Agent, record_fault
+from skerry_runner.compose import compose
+from skerry_runner.context import RunContext
+from skerry_runner.invocation import Invocation
+from skerry_runner.llm.calls import Breakers
+from skerry_runner.middleware.danglingtoolcall import DanglingToolCall
+from skerry_runner.middleware.llmerrors import LLMErrorHandling
+from skerry_runner.middleware.safetyfinishreason import SafetyFinishReason
+from skerry_runner.models.build import BuiltModel
+from skerry_runner.models.scripted.cursor import ScriptCursor
+from skerry_runner.pipeline import AnyRow, assemble
+from skerry_runner.ports import RunResult
+from skerry_runner.state import RunnerState
+from skerry_runner.tools.catalogue import tools_for
+from skerry_testing.runnerworld import RunnerWorld
+
+__all__ = ["play", "rows_of"]
+
+
+def rows_of(document: RunDocument, extra: Sequence[AnyRow] = ()) -> list[AnyRow]:
+    """The table's rows, those around the model where they belong; `extra` inside all of them but the last."""
+    rows = assemble(document)
+    names = [row.name for row in rows]
+    if "LLMErrorHandling" not in names:
+        at = names.index("ToolErrorHandling")
+        rows[at:at] = [DanglingToolCall(DanglingToolCallSettings()), LLMErrorHandling()]
+    if "SafetyFinishReason" not in names:
+        rows.append(SafetyFinishReason(SafetyFinishReasonSettings()))
+    rows[-1:-1] = extra
+    return rows
+
+
+async def play(
+    world: RunnerWorld,
+    document: RunDocument,
+    *,
+    api_key: str | None = None,
+    saver: BaseCheckpointSaver[Any] | None = None,
+    breakers: Breakers | None = None,
+    extra: Sequence[AnyRow] = (),
+) -> RunResult:
+    """Carry a run out, without its first and last journal lines."""
+
+    def build(document: RunDocument, built: BuiltModel, checkpointer: BaseCheckpointSaver[Any]) -> Agent:
+        rows = rows_of(document, extra)
+        if built.playhead is not None:
+            rows.append(ScriptCursor())
+        return create_agent(
+            built.model,
+            tools_for(document.tools),
+            system_prompt=document.system_prompt,
+            middleware=[compose(rows, state_schema=RunnerState, on_fault=record_fault)],
+            state_schema=RunnerState,
+            context_schema=RunContext,
+            checkpointer=checkpointer,
+        )
+
+    invocation = Invocation(
+        document, world.ports(), api_key=api_key, checkpointer=saver, build=build, breakers=breakers
+    )
+    async with invocation.session.hold():
+        result = await invocation.run()
+    invocation.note_unused()
+    await world.journal.flush()
+    return result
