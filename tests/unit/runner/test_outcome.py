@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from skerry_api.phases import OutcomeClass, StopReason
 from skerry_api.report import ANSWER_MAX
 from skerry_runner.ending import end_of
-from skerry_runner.messages import RUN_ID
+from skerry_runner.messages import MODEL_ERROR, RUN_ID, STOP
 from skerry_runner.outcome import Redactor, app_error, cut_bytes, model_error, public_endpoint
 
 
@@ -83,3 +83,58 @@ def test_what_a_final_state_means(
         state["stop"] = {"run": stop, "reason": "TurnCapped"}
     outcome, stop_reason, said = end_of(state, "r")
     assert (outcome.class_, stop_reason, said) == (class_, reason, answer)
+
+
+def ending(message: AIMessage) -> tuple[OutcomeClass, str, StopReason | None, str | None]:
+    outcome, stop_reason, said = end_of({"messages": [START, message]}, "r")
+    return outcome.class_, outcome.reason, stop_reason, said
+
+
+CUT: dict[str, Any] = {"finish_reason": "length"}
+FAILED = {"reason": "RateLimited", "endpoint": "http://h", "error": "E", "message": "slow", "attempts": 3}
+
+
+@pytest.mark.parametrize(
+    ("message", "reason", "answer"),
+    [
+        (AIMessage("half", response_metadata=CUT), StopReason.LENGTH_CAPPED, "half"),
+        (AIMessage("half", response_metadata={"stop_reason": "max_tokens"}), StopReason.LENGTH_CAPPED, "half"),
+        (AIMessage("x", additional_kwargs={STOP: "SafetyCapped"}), StopReason.SAFETY_CAPPED, "x"),
+        (AIMessage("x", additional_kwargs={STOP: "SafetyCapped"}, response_metadata=CUT), StopReason.SAFETY_CAPPED, "x"),
+        (AIMessage("x", additional_kwargs={STOP: True}), StopReason.END_TURN, "x"),
+        (AIMessage("x", additional_kwargs={STOP: "Nonsense"}), StopReason.END_TURN, "x"),
+    ],
+)  # fmt: skip
+def test_the_last_message_says_why_it_is_the_last(
+    message: AIMessage, reason: StopReason, answer: str
+) -> None:
+    assert ending(message) == (OutcomeClass.SUCCEEDED, "", reason, answer)
+
+
+def test_a_cut_before_any_text_is_no_answer() -> None:
+    outcome, stop_reason, said = end_of({"messages": [START, AIMessage("", response_metadata=CUT)]}, "r")
+    assert (outcome.reason, stop_reason, said) == ("EmptyAnswer", None, None)
+    assert "a limit of tokens cut it" in outcome.message
+
+
+def test_an_answer_in_place_of_the_model_s_is_its_error() -> None:
+    message = AIMessage(
+        "The model could not be called", additional_kwargs={STOP: "ModelError", MODEL_ERROR: FAILED}
+    )
+    outcome, stop_reason, said = end_of(
+        {"messages": [START, AIMessage("so far", tool_calls=CALLS), message]}, "r"
+    )
+    assert (outcome.class_, outcome.reason, outcome.endpoint) == (
+        OutcomeClass.MODEL_ERROR,
+        "RateLimited",
+        "http://h",
+    )
+    assert (outcome.message, stop_reason, said) == ("E: slow (attempts: 3)", None, None)
+
+
+def test_an_error_in_an_earlier_answer_is_past() -> None:
+    message = AIMessage("no", additional_kwargs={STOP: "ModelError", MODEL_ERROR: FAILED})
+    outcome, stop_reason, said = end_of(
+        {"messages": [START, message, HumanMessage("go on"), AIMessage("yes")]}, "r"
+    )
+    assert (outcome.class_, stop_reason, said) == (OutcomeClass.SUCCEEDED, StopReason.END_TURN, "yes")

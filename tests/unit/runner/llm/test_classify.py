@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 import httpx
+import httpx2
 import openai
 import pytest
 from langchain_core.exceptions import ContextOverflowError, ModelRefusalError
@@ -17,7 +18,7 @@ from skerry_runner.models.scripted.faults import fault_of
 from skerry_runner.models.scripted.schema import ScriptError
 
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
-REQUEST = httpx.Request("POST", "http://127.0.0.1/v1")
+REQUEST = httpx2.Request("POST", "http://127.0.0.1/v1")
 
 
 def scripted(**fields: Any) -> Exception:
@@ -28,7 +29,7 @@ def status_error(
     status: int, message: str = "x", *, headers: dict[str, str] | None = None, **body: Any
 ) -> Exception:
     """As the OpenAI client raises it."""
-    response = httpx.Response(status, headers=headers, request=REQUEST)
+    response = httpx2.Response(status, headers=headers, request=REQUEST)
     kinds = {
         400: openai.BadRequestError, 401: openai.AuthenticationError, 403: openai.PermissionDeniedError,
         404: openai.NotFoundError, 409: openai.ConflictError, 422: openai.UnprocessableEntityError,
@@ -87,7 +88,8 @@ CASES: list[tuple[Exception, str, str]] = [
     (openai.APITimeoutError(REQUEST), "transient", "ModelTimeout"),
     (openai.APIConnectionError(message="Connection error.", request=REQUEST), "transient", "ConnectionFailed"),
     (StreamChunkTimeoutError(5.0), "transient", "ModelTimeout"),
-    (httpx.ReadError("", request=REQUEST), "transient", "ConnectionFailed"),
+    (httpx.ReadError(""), "transient", "ConnectionFailed"),
+    (httpx2.ReadError(""), "transient", "ConnectionFailed"),
     (httpx.RemoteProtocolError("incomplete chunked read"), "transient", "ConnectionFailed"),
     (httpx.ConnectTimeout("late"), "transient", "ModelTimeout"),
     (ConnectionResetError(104, "Connection reset by peer"), "transient", "ConnectionFailed"),

@@ -139,11 +139,11 @@ async def test_a_request_that_is_well_is_passed_on_as_it_is() -> None:
         return answer
 
     call: Any = {"name": "ls", "args": {}, "id": "1"}
-    well = ModelRequest(model=model, messages=[HumanMessage("go")])
+    well: ModelRequest[Any] = ModelRequest(model=model, messages=[HumanMessage("go")])
     assert await row.awrap_model_call(well, handler) is answer
     assert seen == [well]
     assert seen[0] is well
-    ill = ModelRequest(model=model, messages=[HumanMessage("go"), AIMessage("", tool_calls=[call])])
+    ill: ModelRequest[Any] = ModelRequest(model=model, messages=[HumanMessage("go"), AIMessage("", tool_calls=[call])])
     await row.awrap_model_call(ill, handler)
     assert [type(message) for message in seen[1].messages] == [HumanMessage, AIMessage, ToolMessage]
     assert len(ill.messages) == 2
