@@ -9,6 +9,7 @@ from pydantic import Field
 from skerry_api.agentprofile import SCRIPT_MAX
 from skerry_api.base import KubeModel, KubeObject, Time, immutable, mutable, validations
 from skerry_api.common import Conditions, ConfigMapKeySource, LocalRef, ModelName, Parameters, UserName
+from skerry_api.files import RunFiles
 from skerry_api.phases import Acquire, FailureClass, QueueReason, RunPhase, SandboxState, StopReason
 from skerry_api.report import RunnerStatus
 
@@ -72,6 +73,9 @@ class AgentRunSpec(KubeModel):
     )
     prompt_from: ConfigMapKeySource | None = Field(
         default=None, description="ConfigMap that holds the prompt; either this or prompt."
+    )
+    files: RunFiles = Field(
+        default=(), description="Files for the agent, in /mnt/user-data/uploads of its sandbox."
     )
     user_id: UserName = Field(
         default="default",

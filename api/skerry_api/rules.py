@@ -132,6 +132,22 @@ RULES: dict[str, Rule] = {
         lambda s, _: ("prompt" in s) != ("promptFrom" in s),
         ".prompt",
     ),
+    "file-name": Rule(
+        "self != '.' && self != '..' && bytes(self).size() <= 255",
+        "must be the name of a file: not . or .., at most 255 bytes",
+        lambda s, _: s not in {".", ".."} and len(s.encode("utf-8", "surrogatepass")) <= 255,
+    ),
+    "one-file-source": Rule(
+        "has(self.inline) != has(self.configMapKeyRef)",
+        "exactly one of inline and configMapKeyRef is required",
+        lambda s, _: ("inline" in s) != ("configMapKeyRef" in s),
+        ".inline",
+    ),
+    "inline-files-size": Rule(
+        "self.map(file, has(file.inline) ? bytes(file.inline).size() : 0).sum() <= 262144",
+        "inline files must have at most 262144 bytes in all; put larger ones into ConfigMaps",
+        lambda s, _: sum(len(f.get("inline", "").encode("utf-8", "surrogatepass")) for f in s) <= 262_144,
+    ),
     "one-script": Rule(
         "!(has(self.script) && has(self.scriptRef))",
         "script and scriptRef exclude each other",
@@ -163,6 +179,35 @@ RULES: dict[str, Rule] = {
         "keep must be less than every trigger of the same unit, or nothing would ever be summarised",
         lambda s, _: _keeps_less(s),
         ".keep",
+    ),
+    "mcp-http": Rule(
+        "self.transport != 'StreamableHTTP' || has(self.url)",
+        "is required with transport StreamableHTTP",
+        lambda s, _: s["transport"] != "StreamableHTTP" or "url" in s,
+        ".url",
+        "FieldValueRequired",
+    ),
+    "mcp-stdio": Rule(
+        "self.transport != 'Stdio' || has(self.command)",
+        "is required with transport Stdio",
+        lambda s, _: s["transport"] != "Stdio" or "command" in s,
+        ".command",
+        "FieldValueRequired",
+    ),
+    "mcp-http-only": Rule(
+        "self.transport == 'StreamableHTTP' || (!has(self.url) && !has(self.headersSecretRef))",
+        "url and headersSecretRef are for transport StreamableHTTP",
+        lambda s, _: s["transport"] == "StreamableHTTP" or not ("url" in s or "headersSecretRef" in s),
+        ".transport",
+        "FieldValueForbidden",
+    ),
+    "mcp-stdio-only": Rule(
+        "self.transport == 'Stdio' || (!has(self.command) && (!has(self.args) || self.args.size() == 0)"
+        " && (!has(self.env) || self.env.size() == 0))",
+        "command, args and env are for transport Stdio",
+        lambda s, _: s["transport"] == "Stdio" or not ("command" in s or s.get("args") or s.get("env")),
+        ".transport",
+        "FieldValueForbidden",
     ),
     "toleration-value": Rule(
         "!has(self.operator) || self.operator != 'Exists' || !has(self.value) || self.value == ''",

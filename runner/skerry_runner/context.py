@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from skerry_api.phases import Acquire
+from skerry_runner.files import GivenFile
 from skerry_runner.firstcall import FirstToolCall
 from skerry_runner.llm.calls import ModelCalls
 from skerry_runner.memory import MemorySource, NoMemory
@@ -52,4 +53,6 @@ class RunContext:
     gate: ModelGate = ungated
     memory: MemorySource = field(default_factory=NoMemory)
     skills: tuple[Skill, ...] = ()
+    files: tuple[GivenFile, ...] = ()
+    """Given with this run."""
     tools: ToolLimits = field(default_factory=ToolLimits)

@@ -14,7 +14,7 @@ from skerry_api.phases import StopReason
 from skerry_api.report import Outcome, Progress, Usage
 
 __all__ = [
-    "EVENT_TYPES", "TEXT_MAX", "Call", "Event", "LlmCircuit", "LlmRetry", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
+    "EVENT_TYPES", "TEXT_MAX", "Call", "Event", "FileStaged", "LlmCircuit", "LlmRetry", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
     "PipelineFault", "RunEnd", "RunStart", "SafetyTermination", "SandboxAcquired", "SandboxReleased", "SandboxReplaced", "ScriptUnused", "Summary",
     "TodoEntry", "TodoWritten", "ToolCall", "ToolResult", "UnusedStep", "clip",
 ]  # fmt: skip
@@ -186,6 +186,16 @@ class SandboxReplaced(Event):
     TYPE: ClassVar[str] = "sandbox.replaced"
     sandbox_id: str
     message: str
+
+
+class FileStaged(Event):
+    """A file that waited for the sandbox: `status` pushed, kept (it was there already) or failed."""
+
+    TYPE: ClassVar[str] = "file.staged"
+    path: str
+    size: int
+    status: str
+    error: str | None = None
 
 
 class UnusedStep(_Part):

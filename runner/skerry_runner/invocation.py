@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,13 +19,16 @@ from skerry_runner.checkpoint import memory_saver
 from skerry_runner.context import RunContext
 from skerry_runner.ending import end_of
 from skerry_runner.events import RunStart, ScriptUnused
+from skerry_runner.files import GivenFile
 from skerry_runner.firstcall import FirstToolCall
 from skerry_runner.llm.calls import Breakers, ModelCalls
+from skerry_runner.memory import MemorySource, NoMemory
 from skerry_runner.models.build import BuiltModel, build_model
 from skerry_runner.models.observer import ModelObserver
 from skerry_runner.outcome import Redactor, RunEnded, app_error, cut_bytes, model_error
 from skerry_runner.ports import Ports, RunResult
 from skerry_runner.session import SandboxSession
+from skerry_runner.skills import Skill
 from skerry_runner.state import RunLimits
 from skerry_runner.usage import Counts, Tally
 
@@ -66,7 +69,13 @@ class Invocation:
         checkpointer: BaseCheckpointSaver[Any] | None,
         build: AgentBuilder = build_agent,
         breakers: Breakers | None = None,
+        files: Sequence[GivenFile] = (),
+        skills: Sequence[Skill] = (),
+        memory: MemorySource | None = None,
     ) -> None:
+        self._skills = tuple(skills)
+        self._memory = memory or NoMemory()
+        self._files = tuple(files)
         self._breakers = breakers or Breakers()
         self._build = build
         self._document = document
@@ -157,6 +166,9 @@ class Invocation:
             state = None
             if not kept.next:
                 return kept.values
+        for file in self._files:
+            # What an earlier epoch brought may have been worked on since.
+            self.session.staging.add(file.path, file.data, keep=True, only_missing=state is None)
         return await agent.ainvoke(state, config, context=self._context(), durability="sync")
 
     def _context(self) -> RunContext:
@@ -182,6 +194,9 @@ class Invocation:
             calls=calls,
             model=self._built,
             gate=calls.gate,
+            memory=self._memory,
+            skills=self._skills,
+            files=self._files,
         )
 
     def _model_calls(self) -> ModelCalls:

@@ -20,11 +20,11 @@ from skerry_runner.sandbox.errors import SandboxLost
 if TYPE_CHECKING:
     from skerry_api.phases import StopReason
     from skerry_runner.events import Event
-    from skerry_runner.sandbox.types import Sandbox
+    from skerry_runner.sandbox.types import FileInfo, Sandbox
 
 __all__ = [
     "CancelReason", "Cancellation", "Clock", "Jitter", "JournalPort", "NewId", "Ports", "Reporter", "RunResult",
-    "SandboxLost", "SandboxProvider", "Timing",
+    "SandboxLost", "SandboxProvider", "ThreadFiles", "Timing",
 ]  # fmt: skip
 
 Clock = Callable[[], datetime]
@@ -108,12 +108,27 @@ class Reporter(Protocol):
         ...
 
 
+class ThreadFiles(Protocol):
+    """The thread's files, by virtual paths, as Sandbox has them. All methods raise SandboxError."""
+
+    async def read_file(self, path: str, *, offset: int = 0, limit: int | None = None) -> bytes: ...
+
+    async def write_file(self, path: str, data: bytes, *, append: bool = False) -> int: ...
+
+    async def stat(self, path: str) -> FileInfo: ...
+
+
 class SandboxProvider(Protocol):
     """Where a sandbox comes from. In a cluster, `acquire` publishes the sandboxRequest and waits for Ready."""
 
     @property
     def current(self) -> Sandbox | None:
         """The sandbox held now."""
+        ...
+
+    @property
+    def thread_files(self) -> ThreadFiles | None:
+        """The thread's files where they can be reached without a sandbox; None if only a sandbox has them."""
         ...
 
     async def acquire(self) -> Sandbox:

@@ -6,11 +6,14 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from weakref import WeakValueDictionary
 
 from skerry_runner.events import SandboxAcquired, SandboxReleased, SandboxReplaced
 from skerry_runner.outcome import RunEnded, sandbox_lost
-from skerry_runner.ports import JournalPort, Reporter, SandboxLost, SandboxProvider
+from skerry_runner.ports import JournalPort, Reporter, SandboxLost, SandboxProvider, ThreadFiles
+from skerry_runner.sandbox.errors import SandboxProtocolError
 from skerry_runner.sandbox.types import Sandbox
+from skerry_runner.staging import Staging
 
 __all__ = ["SandboxSession"]
 
@@ -27,6 +30,9 @@ class SandboxSession:
         self._lock = asyncio.Lock()
         self._held: Sandbox | None = None
         self._holders = 0
+        self._paths: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self.staging = Staging(journal)
+        """Files that the sandbox gets before anybody works in it."""
         self.last_id: str | None = None
         """Id of the sandbox this run has worked in; stays after release."""
 
@@ -37,7 +43,7 @@ class SandboxSession:
             SandboxError: none could be had this time.
             RunEnded: none will be: SandboxLost.
         """
-        if self._held is not None:
+        if self._held is not None and not self.staging.pending:
             return self._held
         async with self._lock:
             if self._held is None:
@@ -48,11 +54,39 @@ class SandboxSession:
                 self._held, self.last_id = sandbox, sandbox.id
                 self._journal.emit(SandboxAcquired(sandbox_id=sandbox.id))
                 await self._reporter.sandbox_acquired(sandbox.id)
-            return self._held
+            held = self._held
+            while self.staging.pending:
+                await self.staging.push(held)
+            return held
+
+    @property
+    def thread_files(self) -> ThreadFiles | None:
+        """The thread's files, as far as they can be reached without acquiring a sandbox."""
+        return self._held or self._provider.thread_files
+
+    async def put_file(self, path: str, data: bytes) -> None:
+        """Write a file where the agent will find it; acquires nothing, at worst the file waits for a sandbox.
+
+        Raises:
+            SandboxError: it could not be written, or is not there afterwards as it should be.
+        """
+        files = self.thread_files
+        if files is None:
+            self.staging.add(path, data)
+            return
+        await files.write_file(path, data)
+        size = (await files.stat(path)).size
+        if size != len(data):
+            raise SandboxProtocolError(f"{path} has {size} bytes after {len(data)} were written")
+
+    def path_lock(self, path: str) -> asyncio.Lock:
+        """The lock for whoever reads a file to write it again; the same for all who hold one of this path."""
+        return self._paths.setdefault(path, asyncio.Lock())
 
     def replaced(self, message: str) -> None:
         """Somebody found that another sandbox stands behind the id."""
         self._journal.emit(SandboxReplaced(sandbox_id=self.last_id or "", message=message))
+        self.staging.lost()
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:

@@ -10,13 +10,16 @@ from typing import Annotated, Literal, NotRequired, TypedDict, TypeVar, cast
 from langchain.agents import AgentState
 
 __all__ = [
-    "RunLimits", "RunStop", "RunnerState", "SandboxRef", "TodoItem", "merge_cursors", "merge_limits", "merge_sandbox",
-    "merge_stop", "replace_todos",
+    "Artifact", "RunLimits", "RunStop", "RunnerState", "SandboxRef", "TodoItem", "UploadedFile", "ViewedImage",
+    "merge_artifacts", "merge_cursors", "merge_images", "merge_limits", "merge_sandbox", "merge_stop",
+    "merge_uploads", "replace_todos",
 ]  # fmt: skip
 
 T = TypeVar("T")
 RUNS_KEPT = 8
 """Runs of a thread whose counters are kept: one is in flight, the others are history."""
+IMAGES_KEPT = 64
+"""Images of a thread that are remembered: each is shown once, right after it was looked at."""
 
 
 class RunLimits(TypedDict, total=False):
@@ -50,6 +53,33 @@ class TodoItem(TypedDict):
 
     content: str
     status: Literal["pending", "in_progress", "completed"]
+
+
+class UploadedFile(TypedDict):
+    """What is known of a file that a person gave; `outline` are headings, a header or first lines."""
+
+    name: str
+    size: int
+    type: str
+    outline: list[str]
+
+
+class ViewedImage(TypedDict):
+    """An image that a call of view_image looked at; the bytes stay in the sandbox."""
+
+    call: str
+    path: str
+    mime: str
+    size: int
+    sha256: str
+
+
+class Artifact(TypedDict):
+    """A file that the agent presents as a result."""
+
+    path: str
+    size: int
+    type: str
 
 
 def merge_limits(
@@ -93,6 +123,26 @@ def merge_stop(left: RunStop | None, right: RunStop | None) -> RunStop | None:
     return right
 
 
+def merge_uploads(left: list[UploadedFile] | None, right: list[UploadedFile] | None) -> list[UploadedFile]:
+    """By name; a file given again is the newest."""
+    merged = {file["name"]: file for file in left or ()}
+    for file in right or ():
+        merged.pop(file["name"], None)
+        merged[file["name"]] = file
+    return list(merged.values())
+
+
+def merge_images(left: list[ViewedImage] | None, right: list[ViewedImage] | None) -> list[ViewedImage]:
+    """By call, in the order of looking; only the newest are kept."""
+    merged = {image["call"]: image for image in (*(left or ()), *(right or ()))}
+    return list(merged.values())[-IMAGES_KEPT:]
+
+
+def merge_artifacts(left: list[Artifact] | None, right: list[Artifact] | None) -> list[Artifact]:
+    """By path, in the order of their first presentation, with the newest facts."""
+    return list({artifact["path"]: artifact for artifact in (*(left or ()), *(right or ()))}.values())
+
+
 def merge_cursors(left: dict[str, int] | None, right: dict[str, int] | None) -> dict[str, int]:
     """By (run, script), the furthest step."""
     merged = dict(left or {})
@@ -112,4 +162,7 @@ class RunnerState(AgentState[None]):
     stop: NotRequired[Annotated[RunStop | None, merge_stop]]
     sandbox: NotRequired[Annotated[SandboxRef | None, merge_sandbox]]
     todos: NotRequired[Annotated[list[TodoItem] | None, replace_todos]]
+    uploads: NotRequired[Annotated[list[UploadedFile], merge_uploads]]
+    viewed_images: NotRequired[Annotated[list[ViewedImage], merge_images]]
+    artifacts: NotRequired[Annotated[list[Artifact], merge_artifacts]]
     script: NotRequired[Annotated[dict[str, int], merge_cursors]]

@@ -46,6 +46,11 @@ class ClusterSandboxes(SandboxProvider):
     def current(self) -> Sandbox | None:
         return self._sandbox
 
+    @property
+    @override
+    def thread_files(self) -> None:
+        """The data volume is the sandbox's alone."""
+
     @override
     async def acquire(self) -> Sandbox:
         async with self._acquiring:

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from skerry_api.document import DocumentSandbox
 from skerry_api.report import Progress, Usage
-from skerry_runner.ports import Reporter, RunResult, SandboxProvider
+from skerry_runner.ports import Reporter, RunResult, SandboxProvider, ThreadFiles
 from skerry_runner.sandbox.types import Sandbox
 
 __all__ = ["LocalReporter", "LocalSandboxes"]
@@ -43,11 +43,21 @@ class LocalSandboxes(SandboxProvider):
     def __init__(self, document: DocumentSandbox, folder: Path) -> None:
         self._document, self._folder = document, folder
         self._sandbox: Sandbox | None = None
+        self._files: ThreadFiles | None = None
 
     @property
     @override
     def current(self) -> Sandbox | None:
         return self._sandbox
+
+    @property
+    @override
+    def thread_files(self) -> ThreadFiles:
+        if self._files is None:
+            from skerry_runner.local.threadfiles import LocalThreadFiles
+
+            self._files = LocalThreadFiles(self._folder)
+        return self._files
 
     @override
     async def acquire(self) -> Sandbox:

@@ -12,7 +12,7 @@ from pydantic import Field
 from skerry_runner.paths import WORKSPACE
 from skerry_runner.sandbox.types import EntryKind, FileInfo
 from skerry_runner.tools.call import Runtime, checked_path, context_of, sandbox_call
-from skerry_runner.tools.text import cut_head, decode
+from skerry_runner.tools.text import cut_head, decode, printable
 
 __all__ = ["IGNORED", "ls", "render_listing"]
 
@@ -35,8 +35,7 @@ _MARKS = {EntryKind.DIRECTORY: "/", EntryKind.SYMLINK: "@", EntryKind.OTHER: "?"
 
 def _shown(path: str) -> str:
     # A name may hold any byte but / and NUL: one with a newline must not look like two.
-    text = decode(path.encode("utf-8", "surrogateescape"))
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return printable(decode(path.encode("utf-8", "surrogateescape")))
 
 
 def render_listing(root: str, entries: Iterable[FileInfo], *, truncated: bool) -> str:

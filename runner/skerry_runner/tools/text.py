@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["cut_head", "cut_middle", "decode", "is_binary"]
+__all__ = ["cut_head", "cut_middle", "decode", "is_binary", "printable"]
 
 BINARY_PROBE = 8192
 
@@ -10,6 +10,11 @@ BINARY_PROBE = 8192
 def decode(raw: bytes) -> str:
     r"""UTF-8; what is not, and NUL, which many stores refuse, becomes `\xNN`: nothing is lost."""
     return raw.decode("utf-8", "backslashreplace").replace("\0", "\\x00")
+
+
+def printable(text: str) -> str:
+    r"""One line that shows what it is: control characters, and what turns or hides text, become `\xNN` or `\uNNNN`."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def is_binary(raw: bytes) -> bool:

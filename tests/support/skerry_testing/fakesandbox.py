@@ -137,6 +137,8 @@ class FakeProvider:
     acquired: int = 0
     released: int = 0
     current: FakeSandbox | None = None
+    thread_files: FakeSandbox | None = None
+    """Set it where the runner is to reach the thread's files without a sandbox."""
 
     async def acquire(self) -> FakeSandbox:
         # Others get a turn here, as they would while a real one starts.

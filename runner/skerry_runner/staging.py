@@ -1,0 +1,93 @@
+"""Files that wait for a sandbox: given by a person or too long for a message, pushed when one is acquired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skerry_runner.events import FileStaged
+from skerry_runner.ports import JournalPort
+from skerry_runner.sandbox.errors import PathError, PathNotFound, SandboxError
+from skerry_runner.sandbox.types import Sandbox
+
+__all__ = ["STAGED_MAX", "Staging", "StagingFull"]
+
+STAGED_MAX = 64 * 1024 * 1024
+"""The most that waits in memory, in bytes."""
+
+
+class StagingFull(SandboxError):
+    """No room is left in memory for what waits."""
+
+
+@dataclass
+class _Waiting:
+    data: bytes
+    keep: bool
+    only_missing: bool
+    done: bool = False
+
+
+class Staging:
+    """Each path once, the newest content. Not more than one push at a time: the session's lock sees to that."""
+
+    def __init__(self, journal: JournalPort, *, most: int = STAGED_MAX) -> None:
+        self._journal = journal
+        self._most = most
+        self._files: dict[str, _Waiting] = {}
+
+    @property
+    def pending(self) -> bool:
+        """Whether a sandbox lacks something."""
+        return any(not file.done for file in self._files.values())
+
+    def add(self, path: str, data: bytes, *, keep: bool = False, only_missing: bool = False) -> None:
+        """Have `path` in the sandbox from the next acquire on.
+
+        Args:
+            path: virtual and absolute.
+            data: the whole file.
+            keep: push it again into a sandbox that replaces a lost one.
+            only_missing: leave a file alone that is there already.
+
+        Raises:
+            StagingFull: too much is waiting.
+        """
+        held = sum(len(file.data) for other, file in self._files.items() if other != path)
+        if held + len(data) > self._most:
+            raise StagingFull(f"{path}: {len(data)} bytes are too many to wait for a sandbox")
+        self._files[path] = _Waiting(data, keep, only_missing)
+
+    def lost(self) -> None:
+        """The sandbox is another one now: what it lacks is pushed anew; what survived is left alone."""
+        for file in self._files.values():
+            file.done, file.only_missing = False, True
+
+    async def push(self, sandbox: Sandbox) -> None:
+        """Write what waits. A file that can't be written is journaled and not tried again.
+
+        Raises:
+            SandboxError: the sandbox did not answer; what is left waits for the next push.
+        """
+        for path, file in list(self._files.items()):
+            if file.done:
+                continue
+            status, error = "kept", None
+            try:
+                if not file.only_missing or not await _exists(sandbox, path):
+                    await sandbox.write_file(path, file.data)
+                    status = "pushed"
+            except PathError as refused:
+                status, error = "failed", str(refused)
+            self._journal.emit(FileStaged(path=path, size=len(file.data), status=status, error=error))
+            file.done = True
+            # Somebody may have staged another content meanwhile.
+            if not file.keep and self._files.get(path) is file:
+                del self._files[path]
+
+
+async def _exists(sandbox: Sandbox, path: str) -> bool:
+    try:
+        await sandbox.stat(path)
+    except PathNotFound:
+        return False
+    return True
