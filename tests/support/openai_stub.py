@@ -1,7 +1,8 @@
-"""A stand-in for an OpenAI-compatible server: chat completions, streamed or whole, with tool calls and errors.
+"""A stand-in for an OpenAI-compatible server: chat completions, streamed or whole, with tool calls and every way to fail.
 
 It plays a list of replies, one per request, or, without one, calls the first offered tool it knows and then answers
-with what came back. Also to be run by hand: `python openai_stub.py --bind ADDRESS:PORT [--replies FILE.json]`.
+with what came back. Standard library alone, so that any Python image can run it. By hand:
+`python openai_stub.py --bind ADDRESS:PORT [--replies FILE.json | --scenario NAME] [--then-improvise]`.
 """
 
 from __future__ import annotations
@@ -9,152 +10,204 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import socket
+import struct
 import sys
-from collections.abc import AsyncIterator, Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Self
 
-import uvicorn
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
+from openai_stub_replies import SCENARIOS, Json, Reply, improvised, stream_events, whole
 
-__all__ = ["Reply", "Stub"]
+__all__ = ["Reply", "Stub", "served"]
 
-Json = dict[str, Any]
-DEFAULT_CALLS = {"bash": {"command": "echo hello from the sandbox; uname -s"}, "ls": {}}
+RST = struct.pack("ii", 1, 0)
+"""SO_LINGER on, for no time: closing resets the connection."""
 
 
-@dataclass(frozen=True)
-class Reply:
-    """One answer. With `status` other than 200 it is an error and the rest but `retry_after` does not count."""
-
-    content: str = ""
-    tool_calls: tuple[tuple[str, Json], ...] = ()
-    finish_reason: str | None = None
-    """By default `tool_calls` or `stop`, as fits."""
-    status: int = 200
-    error: str = "server error"
-    retry_after: int | None = None
-    delay_seconds: float = 0
-
-    @classmethod
-    def read(cls, raw: Json) -> Reply:
-        """From JSON: the same names, tool calls as `{"name": …, "arguments": {…}}`. Raises TypeError, KeyError."""
-        calls = tuple((call["name"], call.get("arguments", {})) for call in raw.get("tool_calls", ()))
-        return cls(**{**raw, "tool_calls": calls})
+class _Reset(Exception):
+    """The connection is to be reset now."""
 
 
 @dataclass
 class Stub:
-    """`requests` holds the body of each request, in order; `keys` what stood in their Authorization headers."""
+    """`requests` holds the body of each request, in order; `keys` what stood in their Authorization headers.
+
+    `async with` serves on loopback in this event loop; `served` does so in a thread.
+    """
 
     replies: Iterable[Reply] | None = None
+    then_improvise: bool = False
     requests: list[Json] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
+    url: str = ""
 
     def __post_init__(self) -> None:
-        self._replies = None if self.replies is None else iter(self.replies)
+        self._replies = None if self.replies is None else self._each(self.replies)
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Task[None]] = set()
 
-    def app(self) -> Starlette:
-        models = {"object": "list", "data": [{"id": "stub", "object": "model"}]}
+    @staticmethod
+    def _each(replies: Iterable[Reply]) -> Iterator[Reply]:
+        return (reply for reply in replies for _ in range(reply.times))
 
-        async def list_models(_: Request) -> Response:
-            return JSONResponse(models)
+    async def listen(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        self._server = await asyncio.start_server(self._connection, host, port)
+        name = self._server.sockets[0].getsockname()
+        self.url = f"http://{name[0]}:{name[1]}/v1"
 
-        return Starlette(
-            routes=[
-                Route("/v1/chat/completions", self._complete, methods=["POST"]),
-                Route("/v1/models", list_models),
-            ]
-        )
+    async def close(self) -> None:
+        """Stop; answers under way are given up."""
+        if self._server is not None:
+            self._server.close()
+        for task in self._open:
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
 
-    async def _complete(self, request: Request) -> Response:
-        body: Json = await request.json()
+    async def __aenter__(self) -> Self:
+        await self.listen()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task: asyncio.Task[None] | None = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            await self._answer(reader, writer)
+        except _Reset:
+            connection: socket.socket = writer.get_extra_info("socket")
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RST)
+            writer.transport.abort()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.transport.abort()
+        finally:
+            self._open.discard(task)
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        raw = await reader.readexactly(int(headers.get("content-length", "0")))
+        match first.split(" ")[:2]:
+            case ["POST", "/v1/chat/completions"]:
+                await self._complete(headers, json.loads(raw), writer)
+            case ["GET", "/v1/models"]:
+                await _send_json(writer, 200, {"object": "list", "data": [{"id": "stub", "object": "model"}]})
+            case ["GET", "/healthz"]:
+                await _send_json(writer, 200, {})
+            case _:
+                await _send_json(
+                    writer, 404, {"error": {"message": "not found", "type": "stub", "code": None}}
+                )
+
+    async def _complete(self, headers: dict[str, str], body: Json, writer: asyncio.StreamWriter) -> None:
         self.requests.append(body)
-        self.keys.append(request.headers.get("authorization", "").removeprefix("Bearer "))
-        reply = _improvise(body) if self._replies is None else next(self._replies, None)
-        if reply is None:
-            reply = Reply(status=500, error="the stub has no reply left")
+        self.keys.append(headers.get("authorization", "").removeprefix("Bearer "))
+        reply, number = self._next(body), len(self.requests)
         await asyncio.sleep(reply.delay_seconds)
+        if reply.reset_after == 0:
+            raise _Reset
         if reply.status != 200:
-            headers = {} if reply.retry_after is None else {"retry-after": str(reply.retry_after)}
-            error = {"error": {"message": reply.error, "type": "stub", "code": None}}
-            return JSONResponse(error, reply.status, headers)
-        number = len(self.requests)
-        if body.get("stream"):
-            lines = _stream(reply, number, body)
-            return StreamingResponse(lines, media_type="text/event-stream")
-        return JSONResponse(_whole(reply, number, body))
+            await _send_json(writer, reply.status, reply.error_body(), reply.error_headers())
+        elif body.get("stream"):
+            await self._stream(reply, number, body, writer)
+        else:
+            if reply.stall_after is not None:
+                await asyncio.Event().wait()
+            await _send_json(writer, 200, whole(reply, number, body))
+
+    def _next(self, body: Json) -> Reply:
+        if self._replies is not None:
+            reply = next(self._replies, None)
+            if reply is not None:
+                return reply
+            if not self.then_improvise:
+                return Reply(status=500, error="the stub has no reply left")
+        return improvised(body)
+
+    async def _stream(self, reply: Reply, number: int, body: Json, writer: asyncio.StreamWriter) -> None:
+        await _send(writer, _head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"}))
+        for sent, data in enumerate(stream_events(reply, number, body)):
+            if sent == reply.reset_after:
+                raise _Reset
+            if sent == reply.stall_after:
+                await asyncio.Event().wait()
+            if sent == reply.error_after:
+                data = json.dumps(reply.error_body())  # noqa: PLW2901 - this event instead of that one
+            await asyncio.sleep(reply.chunk_delay_seconds)
+            await _send(writer, _chunk(f"data: {data}\n\n"))
+            if sent == reply.error_after:
+                break
+        await _send(writer, b"0\r\n\r\n")
 
 
-def _improvise(body: Json) -> Reply:
-    last = body["messages"][-1]
-    if last["role"] == "tool":
-        return Reply(content=f"The tool said: {last['content']}")
-    offered = [tool["function"]["name"] for tool in body.get("tools", ())]
-    calls = tuple((name, DEFAULT_CALLS[name]) for name in offered if name in DEFAULT_CALLS)[:1]
-    return Reply(content="Let me look.", tool_calls=calls) if calls else Reply(content="I have no tools.")
+def _head(status: int, headers: dict[str, str]) -> bytes:
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"HTTP/1.1 {status} {_phrase(status)}\r\n{lines}connection: close\r\n\r\n".encode("latin-1")
 
 
-def _finish(reply: Reply) -> str:
-    return reply.finish_reason or ("tool_calls" if reply.tool_calls else "stop")
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Stub"
 
 
-def _calls(reply: Reply, number: int) -> list[Json]:
-    return [
-        {
-            "index": index,
-            "id": f"call_{number}_{index}",
-            "type": "function",
-            "function": {"name": name, "arguments": json.dumps(arguments)},
-        }
-        for index, (name, arguments) in enumerate(reply.tool_calls)
-    ]
+def _chunk(text: str) -> bytes:
+    raw = text.encode()
+    return f"{len(raw):x}\r\n".encode() + raw + b"\r\n"
 
 
-def _usage(reply: Reply, body: Json) -> Json:
-    # Words are near enough to tokens for a stand-in, and the same every time.
-    given, made = len(json.dumps(body["messages"]).split()), len(reply.content.split()) + 1
-    return {"prompt_tokens": given, "completion_tokens": made, "total_tokens": given + made}
+async def _send(writer: asyncio.StreamWriter, raw: bytes) -> None:
+    writer.write(raw)
+    await writer.drain()
 
 
-def _whole(reply: Reply, number: int, body: Json) -> Json:
-    message: Json = {"role": "assistant", "content": reply.content or None}
-    if reply.tool_calls:
-        message["tool_calls"] = _calls(reply, number)
-    choice = {"index": 0, "message": message, "finish_reason": _finish(reply)}
-    return _envelope("chat.completion", number, body) | {"choices": [choice], "usage": _usage(reply, body)}
+async def _send_json(
+    writer: asyncio.StreamWriter, status: int, body: Json, headers: dict[str, str] | None = None
+) -> None:
+    raw = json.dumps(body).encode()
+    named = {"content-type": "application/json", "content-length": str(len(raw)), **(headers or {})}
+    await _send(writer, _head(status, named) + raw)
 
 
-def _envelope(kind: str, number: int, body: Json) -> Json:
-    return {"id": f"stub-{number}", "object": kind, "created": 0, "model": body.get("model", "stub")}
+@contextmanager
+def served(stub: Stub) -> Iterator[str]:
+    """Serve on loopback in a thread of its own; yields the base URL."""
+    ready, loop = threading.Event(), asyncio.new_event_loop()
+
+    async def serve() -> None:
+        await stub.listen()
+        loop.call_soon(ready.set)
+
+    def run() -> None:
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(serve())
+        loop.run_forever()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    ready.wait()
+    try:
+        yield stub.url
+    finally:
+        asyncio.run_coroutine_threadsafe(stub.close(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
-async def _stream(reply: Reply, number: int, body: Json) -> AsyncIterator[str]:
-    envelope = _envelope("chat.completion.chunk", number, body)
-
-    def event(delta: Json, finish: str | None = None) -> str:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return f"data: {json.dumps(envelope | {'choices': [choice]})}\n\n"
-
-    yield event({"role": "assistant", "content": ""})
-    for position, word in enumerate(reply.content.split(" ")):
-        yield event({"content": f" {word}" if position else word})
-    for call in _calls(reply, number):
-        # As servers do it: the name first, the arguments in pieces.
-        arguments = call["function"]["arguments"]
-        yield event(
-            {"tool_calls": [call | {"function": {"name": call["function"]["name"], "arguments": ""}}]}
-        )
-        for piece in (arguments[:7], arguments[7:]):
-            yield event({"tool_calls": [{"index": call["index"], "function": {"arguments": piece}}]})
-    yield event({}, _finish(reply))
-    if (body.get("stream_options") or {}).get("include_usage"):
-        yield f"data: {json.dumps(envelope | {'choices': [], 'usage': _usage(reply, body)})}\n\n"
-    yield "data: [DONE]\n\n"
+async def _serve_for_good(stub: Stub, host: str, port: int) -> None:
+    await stub.listen(host, port)
+    print(f"serving {stub.url}", flush=True)  # noqa: T201 - whoever started it by hand wants to know
+    await asyncio.Event().wait()
 
 
 def main() -> int:
@@ -162,13 +215,16 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--bind", default="127.0.0.1:8000", metavar="ADDRESS:PORT")
-    parser.add_argument("--replies", type=Path, help="JSON list of replies; without it the stub improvises")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--replies", type=Path, help="JSON list of replies; without it the stub improvises")
+    which.add_argument("--scenario", choices=sorted(SCENARIOS), help="a list of replies with a name")
+    parser.add_argument("--then-improvise", action="store_true", help="when the list is at its end")
     options = parser.parse_args()
     host, _, port = options.bind.rpartition(":")
-    replies = None
+    replies: Iterable[Reply] | None = SCENARIOS.get(options.scenario or "")
     if options.replies:
         replies = [Reply.read(raw) for raw in json.loads(options.replies.read_text(encoding="utf-8"))]
-    uvicorn.run(Stub(replies).app(), host=host, port=int(port))
+    asyncio.run(_serve_for_good(Stub(replies, then_improvise=options.then_improvise), host, int(port)))
     return 0
 
 

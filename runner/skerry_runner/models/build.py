@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from langchain_core.language_models.chat_models import BaseChatModel
 
@@ -17,6 +17,13 @@ from skerry_runner.outcome import InvalidDocument, RunEnded, model_error, public
 __all__ = ["SCRIPTED", "BuiltModel", "build_model", "endpoint_of"]
 
 SCRIPTED = "scripted"
+_OWN_RETRIES_OFF: dict[str, dict[str, Any]] = {
+    "openai": {"max_retries": 0},
+    "azure_openai": {"max_retries": 0},
+    "anthropic": {"max_retries": 0},
+    "google_genai": {"max_retries": 1},  # counts the first attempt
+}
+"""Retries are ours (LLMErrorHandling): a client's own would stay unseen and multiply with them."""
 _NO_KEY = "none"
 """Sent to an endpoint for which the profile names no key, lest the client take one from the environment."""
 
@@ -55,8 +62,12 @@ def build_model(model: DocumentModel, *, run: str, api_key: str | None) -> Built
 def _provider_model(model: DocumentModel, endpoint: str, api_key: str | None) -> BaseChatModel:
     from langchain.chat_models import init_chat_model  # pulls in much that a scripted run does not need
 
-    settings = model_parameters(model.parameters)
+    provider = model.name.partition(":")[0] if ":" in model.name else ""
+    settings = _OWN_RETRIES_OFF.get(provider, {}) | model_parameters(model.parameters)
     if model.base_url:
+        if provider == "openai":
+            # At other endpoints than its own the client asks for no usage in streams, and limits of tokens would sleep.
+            settings.setdefault("stream_usage", True)
         settings |= {"base_url": model.base_url, "api_key": api_key or _NO_KEY}
     elif api_key:
         settings["api_key"] = api_key

@@ -26,8 +26,8 @@ AGENT_KEY = "skerry_agent"
 PURPOSE_KEY = "skerry_purpose"
 """Key in a runnable's metadata: what an internal call is for."""
 
-
 LEAD = "lead"
+CAUSES_MAX = 16
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,16 @@ class ModelObserver(AsyncCallbackHandler):
         self._tally = tally
         self._calls: dict[UUID, _Caller] = {}
         self._failures: list[BaseException] = []
+        self._blank = False
 
     def made(self, error: BaseException) -> bool:
-        """Whether a model raised this, or what caused it."""
+        """Whether a model raised this, or what caused it; or LangChain, for want of any answer in a response."""
+        if self._blank and isinstance(error, IndexError):
+            return True
         seen: BaseException | None = error
-        while seen is not None:
+        for _ in range(CAUSES_MAX):
+            if seen is None:
+                break
             if any(seen is failure for failure in self._failures):
                 return True
             seen = seen.__cause__
@@ -75,7 +80,15 @@ class ModelObserver(AsyncCallbackHandler):
     @override
     async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
         caller = self._calls.pop(run_id, _Caller())
-        generation = response.generations[0][0]
+        answers = response.generations[0] if response.generations else []
+        self._blank = not answers
+        if self._blank:
+            blank = events.ModelError(
+                request=str(run_id), error="EmptyResponse", message="the response holds no answer"
+            )
+            self._journal.emit(blank, agent=caller.agent)
+            return
+        generation = answers[0]
         if isinstance(generation, ChatGeneration) and isinstance(generation.message, AIMessage):
             event = response_event(str(run_id), generation.message)
             self._tally.tokens(event.usage, internal=caller.purpose is not None)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 import yaml
 
-from openai_stub import Reply, Stub
+from openai_stub import Reply, Stub, served
 from skerry_api.strict import check
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -73,20 +68,6 @@ def test_hello_cannot_pretend(tmp_path: Path, written: str, instead: str) -> Non
     assert run["status"]["runner"]["outcome"]["reason"] == "ScriptMismatch"
 
 
-@contextmanager
-def _served(stub: Stub) -> Iterator[str]:
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(stub.app(), log_level="warning", lifespan="off"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-    finally:
-        server.should_exit = True
-        thread.join()
-        listener.close()
-
-
 def _with_endpoint(folder: Path, url: str) -> Path:
     profile = yaml.safe_load((EXAMPLES / "openai" / "profile.yaml").read_text(encoding="utf-8"))
     profile["spec"]["model"] |= {"name": "openai:stub", "baseUrl": url}
@@ -102,7 +83,7 @@ def _with_endpoint(folder: Path, url: str) -> Path:
 
 def test_openai_talks_to_an_endpoint_and_uses_a_tool(tmp_path: Path) -> None:
     stub = Stub()
-    with _served(stub) as url:
+    with served(stub) as url:
         code, run, said = _run(_with_endpoint(tmp_path, url), EXAMPLES / "openai" / "run.yaml", data=tmp_path)
     assert (code, run["status"]["phase"]) == (0, "Succeeded"), said
     assert "hello from the sandbox" in run["status"]["runner"]["answer"]
@@ -116,7 +97,7 @@ def test_openai_talks_to_an_endpoint_and_uses_a_tool(tmp_path: Path) -> None:
 
 def test_an_endpoint_that_refuses_ends_the_run_as_a_models_fault(tmp_path: Path) -> None:
     stub = Stub([Reply(status=401, error="bad key")])
-    with _served(stub) as url:
+    with served(stub) as url:
         code, run, _ = _run(_with_endpoint(tmp_path, url), EXAMPLES / "openai" / "run.yaml", data=tmp_path)
     assert (code, run["status"]["phase"]) == (1, "Failed")
     assert run["status"]["failure"]["class"] == "ModelError"

@@ -98,7 +98,8 @@ async def test_an_answer_at_once_leaves_no_trace() -> None:
 
 
 async def test_it_is_tried_again_and_told() -> None:
-    bench, told = Bench(), []
+    bench = Bench()
+    told: list[dict[str, Any]] = []
     attempt = Answers([fault(status=503, message="down"), fault(kind="reset"), "yes"])
     assert await bench.calls.call(attempt, agent="child", announce=told.append) == "yes"
     assert (attempt.made, bench.waits) == (3, [1.0, 1.0])

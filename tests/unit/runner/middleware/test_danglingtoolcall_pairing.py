@@ -151,11 +151,11 @@ def test_calls_that_share_an_id_or_have_none(
 
 
 def test_ids_that_are_made_up_stay_the_same() -> None:
-    history = [human(), ai(call(None), call(None))]
+    history: list[AnyMessage] = [human(), ai(call(None), call(None))]
     first, second = paired(history), paired([*history, human("more")])
     assert shape(first) == shape(second)[:-1]
     assert all(len(c["id"] or "") <= 40 for c in first[1].tool_calls)  # type: ignore[union-attr]  # an AIMessage
-    without_id = [message.model_copy(update={"id": None}) for message in history]
+    without_id: list[AnyMessage] = [message.model_copy(update={"id": None}) for message in history]
     assert shape(paired(without_id)) == shape(paired(without_id))
 
 
