@@ -43,7 +43,8 @@ RUNNER_STATUS: Json = {
 }  # fmt: skip
 
 _RUN_SPEC: Json = {
-    "profileRef": {"name": "p"}, "prompt": "hello", "promptFrom": FROM, "userId": "ann", "threadId": "chat-7",
+    "profileRef": {"name": "p"}, "prompt": "hello", "promptFrom": FROM,
+    "files": [{"name": "a.txt", "inline": "a", "configMapKeyRef": FROM["configMapKeyRef"]}], "userId": "ann", "threadId": "chat-7",
     "model": {"name": "openai:x", "parameters": {"seed": "1"}, "script": "steps: []"},
     "sandbox": {"classRef": {"name": "gpu"}, "acquire": "Eager"},
     "limits": {"startupDeadlineSeconds": 1, "activeDeadlineSeconds": 2, "maxTurns": 3},

@@ -84,6 +84,23 @@ _RUN_CASES: list[tuple[str, Json, str]] = [
     ("run: number beyond 64 bits", a_run(ttlSecondsAfterFinished=10**20), "spec.ttlSecondsAfterFinished"),
     ("run: no prompt", a_run(prompt=...), "spec.prompt"),
     ("run: both prompts", a_run(promptFrom=FROM), "spec.prompt"),
+    ("run: files", a_run(files=[
+        {"name": "Résumé (1).pdf", "inline": ""}, {"name": "..x", **FROM}, {"name": "ä" * 127, "inline": "x"},
+    ]), ""),
+    ("run: file without contents", a_run(files=[{"name": "a"}]), "spec.files[0].inline"),
+    ("run: file with two contents", a_run(files=[{"name": "a", "inline": "x", **FROM}]), "spec.files[0].inline"),
+    ("run: file named as a path", a_run(files=[{"name": "../a", "inline": "x"}]), "spec.files[0].name"),
+    ("run: file named ..", a_run(files=[{"name": "..", "inline": "x"}]), "spec.files[0].name"),
+    ("run: file name with a line break", a_run(files=[{"name": "a\nb", "inline": "x"}]), "spec.files[0].name"),
+    ("run: file name of too many bytes", a_run(files=[{"name": "ä" * 128, "inline": "x"}]), "spec.files[0].name"),
+    ("run: two files of one name", a_run(files=[{"name": "a", "inline": "x"}, {"name": "a", "inline": "y"}]),
+     "spec.files[1]"),
+    ("run: inline files of the most", a_run(files=[
+        {"name": "a", "inline": "ä" * 65536}, {"name": "b", "inline": "x" * 131072},
+    ]), ""),
+    ("run: inline files of too many bytes", a_run(files=[
+        {"name": "a", "inline": "ä" * 65536}, {"name": "b", "inline": "x" * 131073},
+    ]), "spec.files"),
     ("run: empty prompt", a_run(prompt=""), "spec.prompt"),
     ("run: prompt of the longest", a_run(prompt="ä" * 65536), ""),
     ("run: prompt too long", a_run(prompt="ä" * 65537), "spec.prompt"),
