@@ -11,6 +11,7 @@ SandboxError
 ├── CommandError
 │   ├── CommandTimeout    no end was heard of in time, with the output so far
 │   ├── CommandLost       it was started, and how it ended will never be known
+│   ├── ProcessEnded      a long-running one takes no more input
 │   └── CommandConflict   its key was used for something else
 └── PathError             about one path, with the path
     ├── PathNotFound, PathForbidden, PathPermission, ReadOnlyPath
@@ -38,6 +39,7 @@ __all__ = [
     "PathForbidden",
     "PathNotFound",
     "PathPermission",
+    "ProcessEnded",
     "ReadOnlyPath",
     "SandboxError",
     "SandboxFenced",
@@ -115,6 +117,10 @@ class CommandTimeout(CommandError):
 
 class CommandLost(CommandError):
     """Started once, end unknown, will not be run again."""
+
+
+class ProcessEnded(CommandError):
+    """A long-running process has ended, or has closed its standard input."""
 
 
 class CommandConflict(CommandError):

@@ -20,8 +20,10 @@ from skerry_runner.paths import USER_DATA, WORKSPACE
 from skerry_runner.sandbox.collector import Collector
 from skerry_runner.sandbox.errors import InvalidCall, PathError, SandboxRefused, SandboxUnavailable
 from skerry_runner.sandbox.local_files import LocalFiles
+from skerry_runner.sandbox.local_process import LocalProcess
 from skerry_runner.sandbox.mounts import Mount, Mounts
 from skerry_runner.sandbox.once import Once
+from skerry_runner.sandbox.process import Process
 from skerry_runner.sandbox.subprocesses import LocalCommand, LocalRun
 from skerry_runner.sandbox.types import (
     DEFAULT_OUTPUT_BYTES,
@@ -67,6 +69,7 @@ class LocalSandbox(Sandbox):
         self._new_mark = new_mark
         self._once = Once()
         self._runs: list[LocalRun] = []
+        self._processes: dict[str, LocalProcess] = {}
 
     @property
     @override
@@ -94,20 +97,12 @@ class LocalSandbox(Sandbox):
         max_output_bytes: int = DEFAULT_OUTPUT_BYTES,
         on_output: OutputHandler | None = None,
     ) -> ExecResult:
-        if not self._capabilities.runs_commands:
-            raise SandboxRefused(
-                "BashNotAllowed", "Commands are switched off here: this sandbox is the user's own machine."
-            )
-        if not command or "\0" in command:
-            raise InvalidCall("command: is empty or holds a NUL character", "command")
+        self._check_command(command)
         content = (command, cwd, tuple(sorted((env or {}).items())), timeout_seconds, max_output_bytes)
         local = LocalCommand(
             script=self._mounts.to_real(command),
             cwd=self._working_directory(cwd or WORKSPACE),
-            env={
-                **self._environ,
-                **{name: self._mounts.to_real(value) for name, value in (env or {}).items()},
-            },
+            env=self._environment(env),
             mark=self._new_mark(),
             timeout_seconds=timeout_seconds,
         )
@@ -123,6 +118,34 @@ class LocalSandbox(Sandbox):
                 raise SandboxUnavailable(f"The command can't be started: {error.strerror}") from error
 
         return await self._once.run(key, content, run, on_output)
+
+    @override
+    async def start_process(
+        self, name: str, command: str, *, cwd: str | None = None, env: Mapping[str, str] | None = None
+    ) -> Process:
+        self._check_command(command)
+        if (old := self._processes.pop(name, None)) is not None:
+            await old.end()
+        self._processes[name] = started = await LocalProcess.start(
+            command,
+            cwd=self._working_directory(cwd or WORKSPACE),
+            env=self._environment(env),
+            mark=self._new_mark(),
+            to_real=self._mounts.to_real,
+            translator=self._mounts.translator,
+        )
+        return started
+
+    def _check_command(self, command: str) -> None:
+        if not self._capabilities.runs_commands:
+            raise SandboxRefused(
+                "BashNotAllowed", "Commands are switched off here: this sandbox is the user's own machine."
+            )
+        if not command or "\0" in command:
+            raise InvalidCall("command: is empty or holds a NUL character", "command")
+
+    def _environment(self, env: Mapping[str, str] | None) -> dict[str, str]:
+        return {**self._environ, **{name: self._mounts.to_real(value) for name, value in (env or {}).items()}}
 
     def _working_directory(self, cwd: str) -> Path:
         try:
@@ -155,7 +178,9 @@ class LocalSandbox(Sandbox):
 
     @override
     async def close(self) -> None:
-        """Files stay. What commands left running lives on, without its pipes."""
+        """Files stay. What commands left running lives on, without its pipes; processes are ended."""
+        while self._processes:
+            await self._processes.popitem()[1].end()
         for run in self._runs:
             run.close()
         if self._alias is not None:

@@ -22,6 +22,8 @@ from skerry_runner.sandbox.errors import (
     SandboxError,
     SandboxProtocolError,
 )
+from skerry_runner.sandbox.process import Process
+from skerry_runner.sandbox.remote_process import start_remote
 from skerry_runner.sandbox.stream import CommandStream, read_events
 from skerry_runner.sandbox.types import (
     DEFAULT_OUTPUT_BYTES,
@@ -153,6 +155,12 @@ class RemoteSandbox(Sandbox):
                 await self._wire.fetch(call, limit=_MAX_JSON, attempt=attempt)
         except (TimeoutError, SandboxError) as error:
             _LOG.info("kill not confirmed", extra={"key": key, "error": repr(error)})
+
+    @override
+    async def start_process(
+        self, name: str, command: str, *, cwd: str | None = None, env: Mapping[str, str] | None = None
+    ) -> Process:
+        return await start_remote(self._wire, name, command, cwd=cwd, env=env or {})
 
     @override
     async def read_file(self, path: str, *, offset: int = 0, limit: int | None = None) -> bytes:

@@ -17,7 +17,7 @@ from skerry_runner.sandbox.mounts import OutputTranslator
 from skerry_runner.sandbox.pipes import PipeReader
 from skerry_runner.sandbox.types import Chunk, ExecResult, Source
 
-__all__ = ["MARK", "LocalCommand", "LocalRun"]
+__all__ = ["MARK", "LocalCommand", "LocalRun", "end_tree"]
 
 MARK: Final = "SANDBOX_COMMAND_ID"
 """A variable that finds a command's descendants again, wherever they went (where there is a /proc)."""
@@ -61,9 +61,9 @@ class LocalRun:
                     await process.wait()
             except TimeoutError:
                 timed_out = True
-                await _end_tree(process, self._command.mark)
+                await end_tree(process, self._command.mark)
         except asyncio.CancelledError:
-            await _end_tree(process, self._command.mark)
+            await end_tree(process, self._command.mark)
             self.close()
             raise
         await self._settle()
@@ -146,7 +146,7 @@ class LocalRun:
             self._feed(source, translator.flush())
 
 
-async def _end_tree(process: asyncio.subprocess.Process, mark: str) -> None:
+async def end_tree(process: asyncio.subprocess.Process, mark: str) -> None:
     """SIGTERM, then SIGKILL until nothing with the mark is left."""
     await asyncio.to_thread(_signal_tree, process.pid, mark, signal.SIGTERM)
     with contextlib.suppress(TimeoutError):

@@ -9,7 +9,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from skerry_runner.sandbox.process import Process
 
 __all__ = [
     "DEFAULT_OUTPUT_BYTES",
@@ -154,6 +157,16 @@ class Sandbox(Protocol):
 
         `key` (see `execution_key`) makes it run at most once: the same call again gets the same result.
         A command that reached its timeout is a result, not an error.
+        """
+        ...
+
+    async def start_process(
+        self, name: str, command: str, *, cwd: str | None = None, env: Mapping[str, str] | None = None
+    ) -> "Process":
+        """Start a long-running `bash -c command` with an open standard input.
+
+        At most one process has a `name` (letters, digits, `._:-`): what runs under it, be it of a runner that
+        died, is ended first.
         """
         ...
 

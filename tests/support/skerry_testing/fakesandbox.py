@@ -21,6 +21,7 @@ from skerry_runner.sandbox.types import (
     OutputHandler,
     Source,
 )
+from skerry_testing.fakeprocess import FakeProcess, Program, cat
 
 __all__ = ["Command", "FakeProvider", "FakeSandbox", "printed"]
 
@@ -58,6 +59,9 @@ class FakeSandbox:
     killed: list[str] = field(default_factory=list)
     """Commands whose execution was cancelled."""
     capabilities: Capabilities = field(default_factory=lambda: Capabilities(mounts_thread_data=False))
+    program: Program = cat
+    """What its processes run, whatever their command."""
+    processes: dict[str, FakeProcess] = field(default_factory=dict)
     _results: dict[str, tuple[str, ExecResult]] = field(default_factory=dict)
 
     async def execute(
@@ -85,6 +89,15 @@ class FakeSandbox:
             raise
         self._results[key] = (command, result)
         return result
+
+    async def start_process(
+        self, name: str, command: str, *, cwd: str | None = None, env: Mapping[str, str] | None = None
+    ) -> FakeProcess:
+        if (old := self.processes.get(name)) is not None:
+            await old.end()
+        self.processes[name] = process = FakeProcess(name, command, dict(env or {}), self.program)
+        process.start()
+        return process
 
     async def read_file(self, path: str, *, offset: int = 0, limit: int | None = None) -> bytes:
         end = None if limit is None else offset + limit

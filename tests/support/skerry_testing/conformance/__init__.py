@@ -8,12 +8,13 @@ Local and the remote sandbox).
 from skerry_testing.conformance.commands import CommandConformance
 from skerry_testing.conformance.files import FileConformance
 from skerry_testing.conformance.harness import Harness, alive
+from skerry_testing.conformance.processes import ProcessConformance
 from skerry_testing.conformance.trees import TreeConformance
 
 __all__ = [
-    "CommandConformance", "FileConformance", "Harness", "SandboxConformance", "TreeConformance", "alive",
+    "CommandConformance", "FileConformance", "Harness", "ProcessConformance", "SandboxConformance", "TreeConformance", "alive",
 ]  # fmt: skip
 
 
-class SandboxConformance(CommandConformance, TreeConformance, FileConformance):
+class SandboxConformance(CommandConformance, TreeConformance, FileConformance, ProcessConformance):
     """All of it."""

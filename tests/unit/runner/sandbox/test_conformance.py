@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-pytest.register_assert_rewrite(*(f"skerry_testing.conformance.{m}" for m in ("commands", "files", "trees")))
+pytest.register_assert_rewrite(
+    *(f"skerry_testing.conformance.{m}" for m in ("commands", "files", "processes", "trees"))
+)
 
 from skerry_runner.sandbox.access import FixedAccess  # noqa: E402  # after the rewrite
 from skerry_runner.sandbox.local import LocalSandbox  # noqa: E402
