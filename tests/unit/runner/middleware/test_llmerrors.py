@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from langchain.agents.middleware.types import AgentMiddleware, ModelRequest
+from langchain.agents.middleware.types import AgentMiddleware, ModelRequest, hook_config
 from langchain_core.messages import AIMessage
 from langgraph.errors import GraphInterrupt
 from typing_extensions import override
@@ -160,6 +160,21 @@ async def test_an_answer_of_a_row_in_the_model_s_place_closes_no_circuit(world: 
     result = await play(world, document(run="run-5"), breakers=breakers, extra=[Inner(own)])
     assert (result.answer, result.stop_reason) == ("I know that myself.", StopReason.END_TURN)
     assert [e["state"] for e in world.sink.events("llm.circuit")] == ["open", "half-open"]
+
+
+class Bouncing(AgentMiddleware[Any, Any, Any]):
+    """Would have the model go on after any answer that no guard made final, as Todo does."""
+
+    @hook_config(can_jump_to=["model"])
+    @override
+    async def aafter_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        return None if state["messages"][-1].additional_kwargs.get(STOP) else {"jump_to": "model"}
+
+
+async def test_nobody_sends_the_fallback_back_to_the_model(world: RunnerWorld) -> None:
+    script = f"steps: [{{say: not yet}}, {DOWN}, {DOWN}, {DOWN}, {{say: never}}]"
+    result = await play(world, document(script), extra=[Bouncing()])
+    assert (result.outcome.class_, result.progress.model_calls) == (OutcomeClass.MODEL_ERROR, 4)
 
 
 async def test_an_interrupt_passes(world: RunnerWorld) -> None:
