@@ -23,6 +23,10 @@ RUN_ID = "run_id"
 
 ORIGINAL = "original_user_content"
 """Key in additional_kwargs: what the user typed, where a row has put something before it in the content."""
+REMINDER = "dynamic_context_reminder"
+"""Flag in additional_kwargs of a message that tells the model date and memory."""
+REMINDER_MEMORY = "reminder_memory"
+"""Key in additional_kwargs of a reminder: what became of the memory; absent if only the date was due."""
 SUMMARY_NAME = "summary"
 """Name of the message that stands for a summarised history: a HumanMessage, yet nobody's input."""
 

@@ -2,20 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.messages.utils import count_tokens_approximately
+
+from skerry_runner.toolcalls import CALL_BLOCKS
 
 __all__ = ["CHARS_PER_TOKEN", "context_size", "estimated", "fitting"]
 
 CHARS_PER_TOKEN = 4
-"""Of common English text; other scripts have fewer, so that bounds are met early rather than late."""
+"""Of common English text; of other scripts, bytes."""
+PER_MESSAGE = 4
+"""Tokens of a message beside its text."""
+PER_IMAGE = 1000
+"""Tokens of an image, whatever its size: providers scale them down."""
 
 
 def estimated(messages: Iterable[BaseMessage]) -> int:
-    """Tokens of messages, roughly."""
-    return count_tokens_approximately(list(messages))
+    """Tokens of messages, roughly. Cheap: it is asked every turn, of the whole history."""
+    return sum(_chars(message) // CHARS_PER_TOKEN + PER_MESSAGE for message in messages)
+
+
+def _length(text: str) -> int:
+    # Bytes rather than characters: a letter of most other scripts is about as many tokens as it has bytes more.
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def _chars(message: BaseMessage) -> int:
+    content = message.content
+    chars = _length(content) if isinstance(content, str) else sum(_block_chars(block) for block in content)
+    if isinstance(message, AIMessage):
+        chars += sum(len(call["name"]) + _length(str(call["args"])) for call in message.tool_calls)
+        chars += sum(_length(call["args"] or "") for call in message.invalid_tool_calls)
+    return chars
+
+
+def _block_chars(block: str | Mapping[Any, Any]) -> int:
+    if isinstance(block, str):
+        return _length(block)
+    kind = block.get("type")
+    if kind in CALL_BLOCKS:
+        return 0
+    if kind in {"image", "image_url"}:
+        return PER_IMAGE * CHARS_PER_TOKEN
+    return sum(_length(value) for value in block.values() if isinstance(value, str))
 
 
 def context_size(messages: Sequence[BaseMessage], *, stale: str | None = None) -> int:
@@ -38,7 +69,8 @@ def context_size(messages: Sequence[BaseMessage], *, stale: str | None = None) -
 def fitting(text: str, tokens: int) -> str:
     """The longest run of whole lines from the beginning that fits, or else a cut line."""
     limit = tokens * CHARS_PER_TOKEN
-    if len(text) <= limit:
+    if _length(text) <= limit:
         return text
-    head = text[: limit + 1].rpartition("\n")[0]
-    return head or text[:limit]
+    cut = text.encode("utf-8", "replace")[: limit + 1]
+    head = cut.rpartition(b"\n")[0] or cut[:limit]
+    return head.decode("utf-8", "ignore")

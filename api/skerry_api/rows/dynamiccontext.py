@@ -13,7 +13,8 @@ class DynamicContextSettings(KubeModel):
     """The date always stands in the reminder."""
 
     memory: bool = Field(
-        default=True, description="Whether what is remembered of the user goes into a thread's first reminder."
+        default=True,
+        description="Whether what is remembered of the user goes into a thread's first reminder.",
     )
     memory_max_tokens: int = Field(
         default=2000, ge=50, le=50_000, description="Longest memory in a reminder, in tokens (estimated)."

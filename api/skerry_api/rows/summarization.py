@@ -21,7 +21,10 @@ class HistorySize(KubeModel):
 
     messages: int | None = Field(default=None, ge=1, le=100_000, description="Number of messages.")
     tokens: int | None = Field(
-        default=None, ge=1, le=100_000_000, description="Tokens, as the provider last counted them or estimated."
+        default=None,
+        ge=1,
+        le=100_000_000,
+        description="Tokens, as the provider last counted them or estimated.",
     )
     fraction: Fraction | None = Field(
         default=None, description="Share of the model's context window, as a decimal such as 0.8."
@@ -59,13 +62,19 @@ class SummarizationSettings(KubeModel):
         default=12_000, ge=500, le=200_000, description="Longest summary that is kept, in characters."
     )
     timeout_seconds: int = Field(
-        default=120, ge=1, le=3600, description="How long a summary may take, in seconds; then the history stays."
+        default=120,
+        ge=1,
+        le=3600,
+        description="How long a summary may take, in seconds; then the history stays.",
     )
     preserve_recent_skill_count: int = Field(
         default=5, ge=0, le=64, description="How many recently read skills stay word for word."
     )
     preserve_recent_skill_tokens: int = Field(
-        default=25_000, ge=0, le=1_000_000, description="Tokens (estimated) that all of these may take together."
+        default=25_000,
+        ge=0,
+        le=1_000_000,
+        description="Tokens (estimated) that all of these may take together.",
     )
     preserve_recent_skill_tokens_per_skill: int = Field(
         default=5000,

@@ -25,22 +25,18 @@ from skerry_api.rows.dynamiccontext import DynamicContextSettings
 from skerry_runner.compose.rows import Hook
 from skerry_runner.context import RunContext
 from skerry_runner.events import PipelineFault, clip
-from skerry_runner.messages import HIDDEN, latest_user_message
+from skerry_runner.messages import HIDDEN, REMINDER, REMINDER_MEMORY, latest_user_message
 from skerry_runner.outcome import RunEnded
 from skerry_runner.state import RunnerState
 from skerry_runner.tokens import fitting
 
 __all__ = [
-    "MEMORY", "REMINDER", "REMINDER_DATE", "USER_SUFFIX", "DynamicContext", "Need", "Remembered", "day_text", "is_reminder",
-    "needed", "placed", "reminder",
+    "REMINDER_DATE", "USER_SUFFIX", "DynamicContext", "Need", "Recalled", "Remembered", "day_text", "is_reminder", "needed",
+    "placed", "reminder",
 ]  # fmt: skip
 
-REMINDER = "dynamic_context_reminder"
-"""Flag in additional_kwargs."""
 REMINDER_DATE = "reminder_date"
 """Key in additional_kwargs: the day the reminder names, ISO 8601."""
-MEMORY = "reminder_memory"
-"""Key in additional_kwargs: what became of the memory, a Remembered; absent if only the date was due."""
 USER_SUFFIX = "__user"
 """What the id of a user's message ends in once a reminder has taken its place."""
 # strftime would ask the process's locale.
@@ -64,7 +60,9 @@ class Need(StrEnum):
 
 
 @dataclass(frozen=True)
-class _Recalled:
+class Recalled:
+    """A memory, or why there is none."""
+
     outcome: Remembered
     text: str = ""
 
@@ -80,7 +78,7 @@ def needed(messages: Sequence[BaseMessage], today: date) -> Need | None:
     if found is None or (found[1].id or "").endswith(USER_SUFFIX):
         return None
     told = [message.additional_kwargs for message in messages if is_reminder(message)]
-    if not any(kwargs.get(MEMORY) in {Remembered.TOLD, Remembered.NOTHING} for kwargs in told):
+    if not any(kwargs.get(REMINDER_MEMORY) in {Remembered.TOLD, Remembered.NOTHING} for kwargs in told):
         return Need.FULL
     return None if told[-1].get(REMINDER_DATE) == today.isoformat() else Need.DATE
 
@@ -90,12 +88,12 @@ def day_text(day: date) -> str:
     return f"{day.isoformat()}, {_WEEKDAYS[day.weekday()]}"
 
 
-def reminder(id_: str, today: date, recalled: _Recalled | None) -> HumanMessage:
+def reminder(id_: str, today: date, recalled: Recalled | None) -> HumanMessage:
     """The hidden message; a remembered text can't close its own envelope, nor name another date."""
     lines = ["<system-reminder>"]
     kwargs: dict[str, Any] = {HIDDEN: True, REMINDER: True, REMINDER_DATE: today.isoformat()}
     if recalled is not None:
-        kwargs[MEMORY] = recalled.outcome.value
+        kwargs[REMINDER_MEMORY] = recalled.outcome.value
         if recalled.text:
             remembered = html.escape(recalled.text, quote=False)
             lines += ["<memory>", remembered, "</memory>"]
@@ -148,9 +146,9 @@ class DynamicContext(AgentMiddleware[RunnerState, RunContext, Any]):
         recalled = await self._recalled(context) if need is Need.FULL else None
         return {"messages": placed(messages, lambda id_: reminder(id_, today, recalled), self._new_id)}
 
-    async def _recalled(self, context: RunContext) -> _Recalled:
+    async def _recalled(self, context: RunContext) -> Recalled:
         if not self._settings.memory:
-            return _Recalled(Remembered.NOTHING)
+            return Recalled(Remembered.NOTHING)
         try:
             async with asyncio.timeout(self._seconds):
                 text = await context.memory.recall(
@@ -168,6 +166,6 @@ class DynamicContext(AgentMiddleware[RunnerState, RunContext, Any]):
                 ),
                 agent=context.agent,
             )
-            return _Recalled(Remembered.MISSED)
+            return Recalled(Remembered.MISSED)
         text = fitting(text.strip(), self._settings.memory_max_tokens)
-        return _Recalled(Remembered.TOLD if text else Remembered.NOTHING, text)
+        return Recalled(Remembered.TOLD if text else Remembered.NOTHING, text)

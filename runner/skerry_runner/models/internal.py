@@ -46,6 +46,10 @@ class InternalAnswer:
     update: dict[str, Any] = field(default_factory=dict)
 
 
+class _UnscriptedError(Exception):
+    """A script need not answer internal calls."""
+
+
 def _voice(
     model: BaseChatModel, purpose: Purpose, state: Mapping[str, Any]
 ) -> tuple[BaseChatModel, str | None]:
@@ -77,14 +81,18 @@ async def internal_call(
     if context.model is None:
         return InternalAnswer(None, "there is no model for internal calls")
     model, key = _voice(context.model.model, purpose, state)
-    if isinstance(model, ScriptedModel) and not model.playhead.has_next(model.part):
-        return InternalAnswer(None, f"the script has no step left for the purpose {purpose}")
     config: RunnableConfig = {
         "run_name": purpose,
         "tags": [TAG_NOSTREAM],
         "metadata": {**internal_call_metadata(), AGENT_KEY: context.agent, PURPOSE_KEY: purpose.value},
     }
-    message, error = await _bounded(context, lambda: model.ainvoke(list(messages), config), seconds)
+
+    async def attempt() -> AIMessage:
+        if isinstance(model, ScriptedModel) and not model.playhead.has_next(model.part):
+            raise _UnscriptedError(f"the script has no step left for the purpose {purpose}")
+        return await model.ainvoke(list(messages), config)
+
+    message, error = await _bounded(context, attempt, seconds)
     update = (
         {"script": {key: model.playhead.position(model.part)}} if isinstance(model, ScriptedModel) else {}
     )
@@ -100,6 +108,8 @@ async def _bounded(
             return await context.gate(call), None
     except (GraphBubbleUp, RunEnded):
         raise
+    except _UnscriptedError as error:
+        return None, str(error)
     except Exception as error:  # noqa: BLE001 - whatever it was, the run goes on without this answer
         if limit.expired():
             return None, f"no answer within {seconds:g} s"

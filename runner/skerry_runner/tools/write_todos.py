@@ -55,11 +55,6 @@ def _written_twice(messages: Sequence[Any], call_id: str) -> bool:
     )
 
 
-def _storable(text: str) -> str:
-    """Without lone surrogates, which no checkpoint can hold."""
-    return text.encode("utf-8", "replace").decode()
-
-
 @tool(WRITE_TODOS)
 async def write_todos(
     todos: Annotated[
@@ -79,7 +74,7 @@ async def write_todos(
             f"{WRITE_TODOS} was called more than once in one message, so it is unclear which list stands: none was "
             "written. Call it once, with the whole list"
         )
-    items = [TodoItem(content=_storable(todo.content), status=todo.status) for todo in todos]
+    items = [TodoItem(content=todo.content, status=todo.status) for todo in todos]
     context.tally.plan(items)
     entries = tuple(TodoEntry(content=item["content"], status=item["status"]) for item in items)
     context.journal.emit(TodoWritten(todos=entries), agent=context.agent)
