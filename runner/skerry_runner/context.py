@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from skerry_api.phases import Acquire
+from skerry_runner.deferred import DeferredTools, NoDeferredTools
 from skerry_runner.files import GivenFile
 from skerry_runner.firstcall import FirstToolCall
 from skerry_runner.llm.calls import ModelCalls
@@ -29,6 +30,12 @@ class ToolLimits:
     read_chars: int = 50_000
     ls_chars: int = 20_000
     write_bytes: int = 80 * 1024
+    edit_bytes: int = 8 * 1024 * 1024
+    image_bytes: int = 20 * 1024 * 1024
+    glob_results: int = 200
+    glob_results_max: int = 1000
+    grep_results: int = 100
+    grep_results_max: int = 500
 
 
 @dataclass(frozen=True)
@@ -55,4 +62,6 @@ class RunContext:
     skills: tuple[Skill, ...] = ()
     files: tuple[GivenFile, ...] = ()
     """Given with this run."""
+    deferred: DeferredTools = field(default_factory=NoDeferredTools)
+    """Tools that `tool_search` finds."""
     tools: ToolLimits = field(default_factory=ToolLimits)

@@ -14,7 +14,7 @@ from skerry_api.phases import StopReason
 from skerry_api.report import Outcome, Progress, Usage
 
 __all__ = [
-    "EVENT_TYPES", "TEXT_MAX", "Call", "Event", "FileStaged", "LlmCircuit", "LlmRetry", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
+    "EVENT_TYPES", "TEXT_MAX", "ArtifactPresented", "Call", "Event", "FileStaged", "LlmCircuit", "LlmRetry", "McpServerState", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
     "PipelineFault", "RunEnd", "RunStart", "SafetyTermination", "SandboxAcquired", "SandboxReleased", "SandboxReplaced", "ScriptUnused", "Summary",
     "TodoEntry", "TodoWritten", "ToolCall", "ToolResult", "UnusedStep", "clip",
 ]  # fmt: skip
@@ -133,6 +133,16 @@ class LlmCircuit(Event):
     """How long it stays open; only with state open."""
 
 
+class McpServerState(Event):
+    """An MCP server was connected to (`state` connected, with the names of its tools here), or could not be: failed."""
+
+    TYPE: ClassVar[str] = "mcp.server"
+    server: str
+    state: str
+    tools: tuple[str, ...] = ()
+    message: str | None = None
+
+
 class SafetyTermination(Event):
     """A provider stopped an answer for safety. Names of calls that were suppressed, never their arguments."""
 
@@ -196,6 +206,15 @@ class FileStaged(Event):
     size: int
     status: str
     error: str | None = None
+
+
+class ArtifactPresented(Event):
+    """The agent presented a file as a result."""
+
+    TYPE: ClassVar[str] = "artifact"
+    path: str
+    size: int
+    media_type: str
 
 
 class UnusedStep(_Part):

@@ -42,6 +42,6 @@ async def write_file(
     """Write a text file; missing directories are made. Replaces what is there unless append is true."""
     where = checked_path(path)
     raw = encoded(content, limit=context_of(runtime).tools.write_bytes, append=append)
-    async with sandbox_call(runtime) as call:
+    async with sandbox_call(runtime) as call, context_of(runtime).sandbox.path_lock(where):
         size = await call.sandbox.write_file(where, raw, append=append)
     return f"OK: {where} has {size} bytes"

@@ -149,7 +149,7 @@ def test_messages_are_exchanged_and_nothing_else(result: Command[Any], expected:
 def test_results_without_tool_messages(update: Any) -> None:
     command: Command[Any] = Command(update=update)
     assert messages_in(command) == []
-    assert with_messages(command, {0: NEW}).update == update
+    assert with_messages(command, {0: NEW}) == command
 
 
 def test_single_messages() -> None:

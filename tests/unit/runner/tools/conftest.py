@@ -10,10 +10,17 @@ from typing import Any
 import pytest
 
 from skerry_api.phases import OutcomeClass
+from skerry_runner.pipeline import assemble
 from skerry_runner.sandbox.local import LocalSandbox
 from skerry_runner.sandbox.types import Sandbox
+from skerry_runner.tools.present_files import present_files
+from skerry_runner.tools.str_replace import str_replace
+from skerry_runner.tools.view_image import view_image
 from skerry_testing.fakesandbox import FakeSandbox
+from skerry_testing.rowrun import play
 from skerry_testing.runnerworld import RunnerWorld, document
+
+TOOLS = (present_files, str_replace, view_image)
 
 CallTool = Callable[..., Awaitable[tuple[str, str]]]
 """(name, **args) → (status, text) of the result."""
@@ -24,8 +31,9 @@ def caller(sandbox: Sandbox) -> CallTool:
         async with RunnerWorld() as world:
             world.provider.sandbox = sandbox  # type: ignore[assignment]  # any implementation will do
             script = json.dumps({"steps": [{"toolCalls": [{"name": name, "args": args}]}, {"say": "ok"}]})
-            result = await world.run(document(script))
-            assert result.outcome.class_ is OutcomeClass.SUCCEEDED, result.outcome
+            doc = document(script)
+            played = await play(world, doc, assemble(doc), tools=TOOLS)
+            assert played.result.outcome.class_ is OutcomeClass.SUCCEEDED, played.result.outcome
             (event,) = world.sink.events("tool.result")
             return event["status"], event["content"]
 
