@@ -149,7 +149,7 @@ def _settle_default(schema: Schema) -> None:
         if rest or any("default" in child for child in children.values()):
             schema["default"] = rest
     elif not _says_nothing(default):
-        schema["default"] = default
+        schema["default"] = _without_nulls(default)
 
 
 def _trimmed(schema: Schema, value: Any) -> Any:
@@ -158,6 +158,13 @@ def _trimmed(schema: Schema, value: Any) -> Any:
     probe: Schema = {"type": "object", "properties": schema["properties"], "default": value}
     _settle_default(probe)
     return probe.get("default", {})
+
+
+def _without_nulls(value: Any) -> Any:
+    """A null in a default is refused by the server; what pydantic has as None is absent."""
+    if isinstance(value, dict):
+        return {name: _without_nulls(each) for name, each in value.items() if each is not None}
+    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
 
 
 def _says_nothing(value: Any) -> bool:

@@ -71,3 +71,25 @@ def test_wire_form_leaves_out_what_is_usual() -> None:
     assert RULES["cidr"].wire() == {"rule": "isCIDR(self)", "message": RULES["cidr"].message}
     assert RULES["terminal-phase"].wire()["reason"] == "FieldValueForbidden"
     assert RULES["terminal-phase"].wire()["fieldPath"] == ".status.phase"
+
+
+@pytest.mark.parametrize(
+    ("size", "holds"),
+    [({"messages": 1}, True), ({"tokens": 1}, True), ({"fraction": "0.5"}, True), ({}, False),
+     ({"messages": 1, "tokens": 1}, False), ({"messages": 1, "tokens": 1, "fraction": "1"}, False)],
+)  # fmt: skip
+def test_a_size_of_history_has_one_unit(size: dict[str, object], holds: bool) -> None:
+    assert RULES["one-history-size"].holds(size, None) is holds
+
+
+@pytest.mark.parametrize(
+    ("keep", "trigger", "holds"),
+    [({"messages": 20}, [{"messages": 40}], True), ({"messages": 20}, [{"messages": 20}], False),
+     ({"messages": 20}, [{"messages": 40}, {"messages": 10}], False), ({"messages": 20}, [{"tokens": 10}], True),
+     ({"tokens": 9}, [{"tokens": 10}], True), ({"tokens": 10}, [{"tokens": 10}], False),
+     ({"fraction": "0.09"}, [{"fraction": "0.1"}], True), ({"fraction": "0.10"}, [{"fraction": "0.1"}], False)],
+)  # fmt: skip
+def test_a_summary_must_keep_less_than_triggers_it(
+    keep: dict[str, object], trigger: list[dict[str, object]], holds: bool
+) -> None:
+    assert RULES["summary-shrinks"].holds({"keep": keep, "trigger": trigger}, None) is holds

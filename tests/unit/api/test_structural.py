@@ -112,6 +112,16 @@ def test_a_default_that_says_nothing_is_left_out() -> None:
     assert "default" not in spec_of(Toy)["properties"]["note"]
 
 
+def test_a_default_list_holds_no_nulls() -> None:
+    class ManySpec(KubeModel):
+        many: tuple[Inner, ...] = Field(default=(Inner(needed="n"),), max_length=1, description="With one.")
+
+    class Many(Toy):
+        spec: ManySpec = Field(description="Its spec.")  # type: ignore[assignment]  # another kind's
+
+    assert spec_of(Many)["properties"]["many"]["default"] == [{"fixed": "x", "needed": "n"}]
+
+
 def test_optional_means_absent_not_null() -> None:
     other = spec_of(Toy)["properties"]["inner"]["properties"]["other"]
     assert other == {"description": "No default.", "type": "string", "maxLength": 5}

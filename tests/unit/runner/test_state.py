@@ -11,7 +11,15 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.serde.jsonplus import EXT_CONSTRUCTOR_POS_ARGS, JsonPlusSerializer
 
 from skerry_runner.checkpoint import serializer
-from skerry_runner.state import RUNS_KEPT, merge_cursors, merge_limits, merge_sandbox, merge_stop
+from skerry_runner.state import (
+    RUNS_KEPT,
+    TodoItem,
+    merge_cursors,
+    merge_limits,
+    merge_sandbox,
+    merge_stop,
+    replace_todos,
+)
 
 
 def test_limits_only_grow_and_writing_twice_changes_nothing() -> None:
@@ -68,3 +76,11 @@ def test_a_crafted_blob_calls_nothing() -> None:
     assert serializer().loads_typed(("msgpack", blob)) == [1, 2]
     with pytest.raises(NotImplementedError):
         serializer().loads_typed(("pickle", pickle.dumps({"a": 1})))
+
+
+def test_a_plan_is_written_as_a_whole() -> None:
+    one, two = [TodoItem(content="a", status="pending")], [TodoItem(content="b", status="completed")]
+    assert replace_todos(None, one) == replace_todos(two, one) == one
+    assert replace_todos(one, None) == one
+    assert replace_todos(one, []) == []
+    assert replace_todos(None, None) is None

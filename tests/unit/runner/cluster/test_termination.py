@@ -6,7 +6,17 @@ from pathlib import Path
 import pytest
 
 from skerry_api.phases import OutcomeClass
-from skerry_api.report import TERMINATION_MAX, Outcome, TerminationReport, Usage
+from skerry_api.report import (
+    TERMINATION_MAX,
+    TODO_MAX,
+    TODOS_MAX,
+    Outcome,
+    Progress,
+    TerminationReport,
+    TodoProgress,
+    TodoStatus,
+    Usage,
+)
 from skerry_runner.cluster.termination import termination_message, write_termination_message
 
 
@@ -19,6 +29,18 @@ def test_a_short_report_goes_whole() -> None:
     message = termination_message(report("fine", "because"))
     assert TerminationReport.model_validate_json(message) == report("fine", "because")
     assert json.loads(message)["runUID"] == "u"
+
+
+def test_todos_go_before_the_answer_is_cut() -> None:
+    todo = TodoProgress(content="x" * TODO_MAX, status=TodoStatus.PENDING)
+    progress = Progress(turn=2, todos=(todo,) * TODOS_MAX)
+    whole = report("a" * 3000, "because")
+    message = termination_message(whole.model_copy(update={"progress": progress}))
+    assert TerminationReport.model_validate_json(message) == whole.model_copy(
+        update={"progress": Progress(turn=2)}
+    )
+    few = whole.model_copy(update={"progress": Progress(turn=2, todos=(todo,))})
+    assert TerminationReport.model_validate_json(termination_message(few)) == few
 
 
 @pytest.mark.parametrize("letter", ["a", "é", "🦉", '"', "\n", "\x01"])

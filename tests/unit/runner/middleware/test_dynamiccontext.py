@@ -26,7 +26,7 @@ from skerry_runner.middleware.dynamiccontext import (
     placed,
     reminder,
 )
-from skerry_testing.rowruns import RowRuns
+from skerry_testing.threadruns import ThreadRuns
 from skerry_testing.runnerworld import RunnerWorld, document
 
 FRIDAY = date(2026, 5, 8)
@@ -186,7 +186,7 @@ def ids(messages: Sequence[Any]) -> list[str | None]:
 
 async def test_the_days_of_a_thread(world: RunnerWorld) -> None:
     days, notes = Days(world), Notes("likes <tea>")
-    runs = RowRuns(world, DynamicContext(), memory=notes)
+    runs = ThreadRuns(world, DynamicContext(), memory=notes)
     first = "{contains: ['^system: You are an agent.\\nhuman: <system-reminder>\\n<memory>\\nlikes &lt;tea', 'human: question 1$']}"
     for number, expect in [(1, first), (2, "{contains: ['ai: ok\\nhuman: question 2$']}")]:
         assert (await runs.play(run(number, expect=expect))).outcome.class_ is OutcomeClass.SUCCEEDED
@@ -205,7 +205,7 @@ async def test_the_days_of_a_thread(world: RunnerWorld) -> None:
 
 async def test_memory_that_fails_costs_no_run_and_is_tried_again(world: RunnerWorld) -> None:
     Days(world)
-    runs = RowRuns(world, DynamicContext(), memory=Notes(OSError("disk"), "likes tea"))
+    runs = ThreadRuns(world, DynamicContext(), memory=Notes(OSError("disk"), "likes tea"))
     assert (await runs.play(run(1))).outcome.class_ is OutcomeClass.SUCCEEDED
     (fault,) = world.sink.events("pipeline.fault")
     assert (fault["row"], fault["hook"], fault["error"], fault["message"]) == (
@@ -221,7 +221,7 @@ async def test_memory_that_hangs_is_given_up(world: RunnerWorld) -> None:
     Days(world)
     row = DynamicContext(DynamicContextSettings())
     row._seconds = 0.01
-    runs = RowRuns(world, row, memory=Notes(asyncio.Event()))
+    runs = ThreadRuns(world, row, memory=Notes(asyncio.Event()))
     result = await runs.play(
         run(1, expect="{contains: ['2026-05-08, Friday'], absent: [too late, <memory>]}")
     )
@@ -232,7 +232,7 @@ async def test_memory_that_hangs_is_given_up(world: RunnerWorld) -> None:
 
 async def test_a_cancelled_run_does_not_take_it_for_a_slow_memory(world: RunnerWorld) -> None:
     notes = Notes(asyncio.Event())
-    runs = RowRuns(world, DynamicContext(), memory=notes)
+    runs = ThreadRuns(world, DynamicContext(), memory=notes)
     task = asyncio.create_task(runs.play(run(1)))
     await notes.called.wait()
     task.cancel()
@@ -244,7 +244,7 @@ async def test_a_cancelled_run_does_not_take_it_for_a_slow_memory(world: RunnerW
 
 async def test_memory_switched_off_is_not_asked(world: RunnerWorld) -> None:
     notes = Notes()
-    runs = RowRuns(world, DynamicContext(DynamicContextSettings(memory=False)), memory=notes)
+    runs = ThreadRuns(world, DynamicContext(DynamicContextSettings(memory=False)), memory=notes)
     assert (await runs.play(run(1))).answer == "ok"
     assert notes.asked == []
 
@@ -252,7 +252,7 @@ async def test_memory_switched_off_is_not_asked(world: RunnerWorld) -> None:
 async def test_long_memory_is_cut_at_a_line(world: RunnerWorld) -> None:
     lines = "\n".join(f"fact {n}" for n in range(1000))
     settings = DynamicContextSettings(memory_max_tokens=50)
-    runs = RowRuns(world, DynamicContext(settings), memory=Notes(lines))
+    runs = ThreadRuns(world, DynamicContext(settings), memory=Notes(lines))
     assert (await runs.play(run(1))).answer == "ok"
     text = (await runs.messages())[0].text
     facts = [line for line in text.splitlines() if line.startswith("fact ")]
@@ -262,7 +262,7 @@ async def test_long_memory_is_cut_at_a_line(world: RunnerWorld) -> None:
 
 async def test_an_epoch_that_goes_on_adds_nothing(world: RunnerWorld) -> None:
     Days(world)
-    runs = RowRuns(world, DynamicContext())
+    runs = ThreadRuns(world, DynamicContext())
     assert (await runs.play(run(1))).answer == "ok"
     before = await runs.messages()
     assert (await runs.play(run(1))).answer == "ok"

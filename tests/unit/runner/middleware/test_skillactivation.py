@@ -32,7 +32,7 @@ from skerry_runner.middleware.skillactivation.row import (
 )
 from skerry_runner.models.scripted.faults import ScriptedFault
 from skerry_runner.skills import Skill
-from skerry_testing.rowruns import RowRuns
+from skerry_testing.threadruns import ThreadRuns
 from skerry_testing.runnerworld import RunnerWorld, document
 
 PDF = Skill("pdf", "# PDF\nUse <b>qpdf</b> & friends.", files={"forms.md": "f", "a.md": "a"})
@@ -179,7 +179,7 @@ steps:
 
 
 async def test_every_request_of_the_run_holds_it_and_no_state(world: RunnerWorld) -> None:
-    runs = RowRuns(world, DynamicContext(), SkillActivation(), skills=SKILLS)
+    runs = ThreadRuns(world, DynamicContext(), SkillActivation(), skills=SKILLS)
     result = await runs.play(document(SCRIPT, prompt="/pdf fill it in"))
     assert (result.outcome.message, result.answer) == ("", "filled")
     requests = [[m.get("id") for m in e["messages"]] for e in world.sink.events("model.request")]
@@ -194,7 +194,7 @@ async def test_every_request_of_the_run_holds_it_and_no_state(world: RunnerWorld
 
 @pytest.mark.parametrize("prompt", ["/none x", "/off", "/gone"])
 async def test_a_refusal_answers_without_the_model(world: RunnerWorld, prompt: str) -> None:
-    runs = RowRuns(world, SkillActivation(), skills=SKILLS)
+    runs = ThreadRuns(world, SkillActivation(), skills=SKILLS)
     result = await runs.play(document("steps: []", prompt=prompt))
     assert (result.outcome.class_, result.stop_reason) == (OutcomeClass.SUCCEEDED, StopReason.END_TURN)
     assert result.answer is not None
@@ -207,7 +207,7 @@ async def test_a_refusal_answers_without_the_model(world: RunnerWorld, prompt: s
 
 async def test_a_forbidden_skill_of_the_settings(world: RunnerWorld) -> None:
     row = SkillActivation(SkillActivationSettings(allowed=("a-b2",)))
-    result = await RowRuns(world, row, skills=SKILLS).play(document("steps: []", prompt="/pdf x"))
+    result = await ThreadRuns(world, row, skills=SKILLS).play(document("steps: []", prompt="/pdf x"))
     assert result.answer == "This agent may not use the skill `/pdf`."
 
 
@@ -223,7 +223,7 @@ class Again(AgentMiddleware[Any, Any, Any]):
 
 
 async def test_every_attempt_sees_the_same_request(world: RunnerWorld) -> None:
-    runs = RowRuns(world, Again(), SkillActivation(), skills=SKILLS)
+    runs = ThreadRuns(world, Again(), SkillActivation(), skills=SKILLS)
     script = "steps: [{error: {status: 500}}, {say: ok}]"
     assert (await runs.play(document(script, prompt="/pdf x"))).answer == "ok"
     one, two = [event["messages"] for event in world.sink.events("model.request")]

@@ -20,7 +20,7 @@ from skerry_runner.middleware.summarization import Summarization
 from skerry_runner.middleware.summarization.row import RETRY_TURNS, usable_text
 from skerry_runner.middleware.todolist import TodoList
 from skerry_runner.skills import Skill
-from skerry_testing.rowruns import RowRuns
+from skerry_testing.threadruns import ThreadRuns
 from skerry_testing.runnerworld import RunnerWorld, document
 
 
@@ -46,8 +46,8 @@ steps:
 """
 
 
-async def once(world: RunnerWorld, *, fused: bool = True) -> tuple[RowRuns, Any]:
-    runs = RowRuns(world, row(trigger=5), fused=fused)
+async def once(world: RunnerWorld, *, fused: bool = True) -> tuple[ThreadRuns, Any]:
+    runs = ThreadRuns(world, row(trigger=5), fused=fused)
     return runs, await runs.play(document(ONCE))
 
 
@@ -103,7 +103,7 @@ FAILURES = {
 async def test_what_goes_wrong_changes_nothing(world: RunnerWorld, case: str) -> None:
     step, words = FAILURES[case]
     script = f"steps: [{{{LS}}}, {{{LS}}}, {step}{',' if step else ''} {{say: done, expect: {{absent: [summary]}}}}]"
-    world_runs = RowRuns(world, row(trigger=5))
+    world_runs = ThreadRuns(world, row(trigger=5))
     result = await world_runs.play(document(script))
     assert (result.outcome.message, result.answer) == ("", "done")
     assert [m.type for m in await world_runs.messages()] == ["human", "ai", "tool", "ai", "tool", "ai"]
@@ -116,7 +116,7 @@ async def test_a_failure_is_tried_again_after_some_turns(world: RunnerWorld) -> 
     turns = RETRY_TURNS + 3
     bad = ", ".join(["{purpose: summary, say: ''}"] * 2)
     script = f"steps: [{', '.join([f'{{{LS}}}'] * turns)}, {{say: done}}, {bad}]"
-    runs = RowRuns(world, row(trigger=5))
+    runs = ThreadRuns(world, row(trigger=5))
     assert (await runs.play(document(script))).outcome.message == ""
     events = [e for e in world.sink.events() if e["type"] == "summary" or e.get("purpose") == "summary"]
     assert [e["type"] for e in events] == ["model.request", "summary"] * 2
@@ -127,7 +127,7 @@ async def test_a_failure_is_tried_again_after_some_turns(world: RunnerWorld) -> 
 
 async def test_a_summary_step_that_does_not_fit_ends_the_run(world: RunnerWorld) -> None:
     script = f"steps: [{{{LS}}}, {{{LS}}}, {{purpose: summary, say: x, expect: {{contains: [nowhere]}}}}]"
-    result = await RowRuns(world, row(trigger=5)).play(document(script))
+    result = await ThreadRuns(world, row(trigger=5)).play(document(script))
     assert (result.outcome.class_, result.outcome.reason) == (OutcomeClass.APP_ERROR, "ScriptMismatch")
     assert "steps[2]" in result.outcome.message
 
@@ -145,7 +145,7 @@ async def test_a_summary_step_that_does_not_fit_ends_the_run(world: RunnerWorld)
 async def test_a_share_of_an_unknown_window_is_a_clear_error(
     world: RunnerWorld, settings: dict[str, Any], path: str
 ) -> None:
-    result = await RowRuns(world, Summarization(SummarizationSettings(**settings))).play(document())
+    result = await ThreadRuns(world, Summarization(SummarizationSettings(**settings))).play(document())
     assert (result.outcome.class_, result.outcome.reason) == ("InvalidSpec", "UnknownContextWindow")
     assert result.outcome.message.startswith(f"{path}: ")
     assert world.sink.events("model.request") == []
@@ -163,7 +163,7 @@ async def test_a_share_of_a_window_that_is_told(world: RunnerWorld) -> None:
 - {{expect: {{contains: [NOTES]}}, {LS}, {small}}}
 - {{say: done, {small}}}
 """
-    result = await RowRuns(world, Summarization(settings)).play(document(script))
+    result = await ThreadRuns(world, Summarization(settings)).play(document(script))
     assert (result.outcome.message, result.answer) == ("", "done")
     assert len(world.sink.events("summary")) == 1
 
@@ -191,7 +191,7 @@ steps:
 - {{purpose: summary, say: SECOND, expect: {{contains: ['.earlier summary. What follows[^\\n]*\\n\\nFIRST']}}}}
 - {{expect: {{contains: [SECOND], absent: [FIRST]}}, say: done}}
 """
-    runs = RowRuns(world, row(trigger=5), DynamicContext(), Crash())
+    runs = ThreadRuns(world, row(trigger=5), DynamicContext(), Crash())
     first = await runs.play(document(script))
     assert (first.outcome.class_, first.outcome.message) == (OutcomeClass.APP_ERROR, "crash")
     second = await runs.play(document(script, epoch=2))
@@ -201,7 +201,7 @@ steps:
 
 async def test_a_cancelled_summary_changes_nothing(world: RunnerWorld) -> None:
     script = f"steps: [{{{LS}}}, {{{LS}}}, {{purpose: summary, say: x, delaySeconds: 3600}}]"
-    runs = RowRuns(world, row(trigger=5))
+    runs = ThreadRuns(world, row(trigger=5))
     task = asyncio.create_task(runs.play(document(script)))
     await world.reporter.until(lambda progress: progress.model_calls == 3)
     task.cancel()
@@ -219,7 +219,7 @@ async def test_the_list_of_todos_comes_back_after_it(world: RunnerWorld) -> None
 - {{purpose: summary, say: NOTES}}
 - {{expect: {{contains: ['NOTES[\\s\\S]*human: Your list of todos[^\\n]*\\n- .pending. first'], lastRole: human}}, say: done}}
 """
-    result = await RowRuns(world, row(trigger=5), TodoList()).play(document(script))
+    result = await ThreadRuns(world, row(trigger=5), TodoList()).play(document(script))
     assert (result.outcome.message, result.answer) == ("", "done")
 
 
@@ -232,7 +232,7 @@ async def test_request_reminder_and_activated_skill_outlive_it(world: RunnerWorl
   say: done
 """
     rows = (DynamicContext(), SkillActivation(), row(trigger=6))
-    runs = RowRuns(world, *rows, skills=[Skill("pdf", "Use qpdf.")])
+    runs = ThreadRuns(world, *rows, skills=[Skill("pdf", "Use qpdf.")])
     result = await runs.play(document(script, prompt="/pdf fill it in"))
     assert (result.outcome.message, result.answer) == ("", "done")
     kept = await runs.messages()
@@ -261,7 +261,7 @@ async def test_a_skill_that_was_read_stays_word_for_word(world: RunnerWorld) -> 
     absent: [motd]
   say: done
 """
-    runs = RowRuns(world, row(trigger=5), extra_tools=[cat])
+    runs = ThreadRuns(world, row(trigger=5), extra_tools=[cat])
     result = await runs.play(document(script))
     assert (result.outcome.message, result.answer) == ("", "done")
     (event,) = world.sink.events("summary")

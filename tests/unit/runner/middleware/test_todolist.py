@@ -36,7 +36,7 @@ from skerry_runner.middleware.todolist.plan import (
 from skerry_runner.models.scripted.faults import ScriptedFault
 from skerry_runner.pending import RunKey
 from skerry_runner.state import TodoItem
-from skerry_testing.rowruns import RowRuns
+from skerry_testing.threadruns import ThreadRuns
 from skerry_testing.runnerworld import RunnerWorld, document
 
 OPEN: list[TodoItem] = [
@@ -136,7 +136,7 @@ steps:
 
 @pytest.mark.parametrize("fused", [True, False])
 async def test_a_list_that_was_forgotten_is_shown_once(world: RunnerWorld, fused: bool) -> None:
-    runs = RowRuns(world, Forget(), TodoList(), fused=fused)
+    runs = ThreadRuns(world, Forget(), TodoList(), fused=fused)
     result = await runs.play(document(AWAY))
     assert (result.outcome.message, result.answer) == ("", "done")
     kept = [m for m in await runs.messages() if m.additional_kwargs.get(TODO_REMINDER)]
@@ -146,7 +146,7 @@ async def test_a_list_that_was_forgotten_is_shown_once(world: RunnerWorld, fused
 
 
 async def test_another_process_knows_the_list(world: RunnerWorld) -> None:
-    runs = RowRuns(world, TodoList())
+    runs = ThreadRuns(world, TodoList())
     await runs.play(document(f"steps: [{{toolCalls: [{LIST}]}}, {{say: ok}}]"))
     result = await runs.play(document(run="r2"))
     assert result.progress.todos is not None
@@ -195,7 +195,7 @@ steps:
 
 async def test_a_reminder_waits_until_a_call_has_returned_and_is_in_no_state(world: RunnerWorld) -> None:
     guard = Guard()
-    runs = RowRuns(world, Again(), guard)
+    runs = ThreadRuns(world, Again(), guard)
     result = await runs.play(document(EARLY))
     assert (result.outcome.message, result.answer) == ("", "late")
     requests = [event["messages"] for event in world.sink.events("model.request")]
@@ -218,7 +218,7 @@ async def test_a_call_that_is_cancelled_delivers_nothing(world: RunnerWorld) -> 
             called.set()
             await asyncio.Event().wait()
 
-    runs = RowRuns(world, row, Hangs())
+    runs = ThreadRuns(world, row, Hangs())
     task = asyncio.create_task(runs.play(document()))
     await called.wait()
     task.cancel()
@@ -240,7 +240,7 @@ async def test_both_ends_clean_up(world: RunnerWorld) -> None:
         async def aafter_model(self, state: Any, runtime: Any) -> None:
             row.pending.put(RunKey("thread-1", "run-uid-1"), "unused")
 
-    runs = RowRuns(world, row, Late())
+    runs = ThreadRuns(world, row, Late())
     result = await runs.play(document("steps: [{expect: {absent: ['human: old']}, say: ok}]"))
     assert result.outcome.message == ""
     assert row.pending.waiting(crashed) == ()

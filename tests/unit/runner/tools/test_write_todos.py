@@ -7,7 +7,7 @@ import pytest
 from skerry_api.phases import OutcomeClass
 from skerry_runner.state import TodoItem
 from skerry_runner.tools.write_todos import TODO_CHARS, TODOS_MAX, report_of, write_todos
-from skerry_testing.rowruns import RowRuns
+from skerry_testing.threadruns import ThreadRuns
 from skerry_testing.runnerworld import RunnerWorld, document
 
 
@@ -37,11 +37,11 @@ LIST = (
 
 
 @pytest.fixture
-def runs(world: RunnerWorld) -> RowRuns:
-    return RowRuns(world, extra_tools=[write_todos])
+def runs(world: RunnerWorld) -> ThreadRuns:
+    return ThreadRuns(world, extra_tools=[write_todos])
 
 
-async def test_the_list_is_written(world: RunnerWorld, runs: RowRuns) -> None:
+async def test_the_list_is_written(world: RunnerWorld, runs: ThreadRuns) -> None:
     expect = "{contains: ['tool: write_todos .success.: OK: 2 todos: 1 completed, 1 in progress']}"
     result = await runs.play(document(f"steps: [{{toolCalls: [{LIST}]}}, {{expect: {expect}, say: ok}}]"))
     assert (result.outcome.message, world.provider.acquired) == ("", 0)
@@ -55,7 +55,7 @@ async def test_the_list_is_written(world: RunnerWorld, runs: RowRuns) -> None:
     ]
 
 
-async def test_a_new_list_replaces_the_old_one_and_may_be_empty(world: RunnerWorld, runs: RowRuns) -> None:
+async def test_a_new_list_replaces_the_old_one_and_may_be_empty(world: RunnerWorld, runs: ThreadRuns) -> None:
     empty = "{name: write_todos, id: c2, args: {todos: []}}"
     result = await runs.play(
         document(f"steps: [{{toolCalls: [{LIST}]}}, {{toolCalls: [{empty}]}}, {{say: ok}}]")
@@ -83,7 +83,7 @@ async def test_a_new_list_replaces_the_old_one_and_may_be_empty(world: RunnerWor
     ],
 )
 async def test_a_bad_list_is_an_error_and_changes_nothing(
-    world: RunnerWorld, runs: RowRuns, args: str
+    world: RunnerWorld, runs: ThreadRuns, args: str
 ) -> None:
     script = f"""steps:
 - toolCalls: [{LIST}]
@@ -96,7 +96,7 @@ async def test_a_bad_list_is_an_error_and_changes_nothing(
     assert len(world.sink.events("todo")) == 1
 
 
-async def test_two_lists_in_one_message_are_both_refused(world: RunnerWorld, runs: RowRuns) -> None:
+async def test_two_lists_in_one_message_are_both_refused(world: RunnerWorld, runs: ThreadRuns) -> None:
     other = "{name: write_todos, id: c2, args: {todos: [{content: b, status: pending}]}}"
     sibling = "{name: ls, id: c3}"
     script = f"""steps:
@@ -110,7 +110,7 @@ async def test_two_lists_in_one_message_are_both_refused(world: RunnerWorld, run
     assert [e["status"] for e in world.sink.events("tool.result") if e["name"] == "ls"] == ["success"]
 
 
-async def test_lists_of_two_messages_are_not_two_in_one(runs: RowRuns) -> None:
+async def test_lists_of_two_messages_are_not_two_in_one(runs: ThreadRuns) -> None:
     # Some providers count their call ids from the start in each message.
     again = LIST.replace("completed", "pending")
     script = f"steps: [{{toolCalls: [{LIST}]}}, {{toolCalls: [{again}]}}, {{say: ok}}]"

@@ -33,6 +33,8 @@ from skerry_testing.plans import (
 
 Json = dict[str, Any]
 
+TODOS = [{"content": "look", "status": "Pending"}]
+
 
 class TestReport:
     @pytest.mark.parametrize(
@@ -80,7 +82,12 @@ class TestReport:
             "progress": {"turn": 3},
         }
         pod = a_pod(phase="Succeeded", state=terminated(0, "Completed", json.dumps(message)))
-        runner = {"epoch": 1, "podUID": "pod-run-1", "node": "n", "progress": {"turn": 2, "toolCalls": 1}}
+        runner = {
+            "epoch": 1,
+            "podUID": "pod-run-1",
+            "node": "n",
+            "progress": {"turn": 2, "toolCalls": 1, "todos": TODOS},
+        }
         run = a_run(status=RUNNING | {"runner": runner, "sandboxId": "sbx"})
         plan = plan_run(see(run, pod), NOW, SETTINGS)
         [relay] = plan.actions
@@ -89,6 +96,8 @@ class TestReport:
         assert relay.status["sandboxId"] == "sbx"
         assert relay.status["runner"]["answer"] == "42"
         assert relay.status["runner"]["progress"]["turn"] == 3
+        # A termination message has no room for them.
+        assert relay.status["runner"]["progress"]["todos"] == TODOS
         refused = see(run, pod, refusal=Refusal(RefusalKind.INVALID, "no"))
         assert status_of(plan_run(refused, NOW, SETTINGS))["phase"] == "Succeeded"
 

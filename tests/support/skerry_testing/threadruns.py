@@ -30,10 +30,10 @@ from skerry_runner.tools.catalogue import tools_for
 from skerry_runner.toolservers import OpenServers, no_servers
 from skerry_testing.runnerworld import RunnerWorld
 
-__all__ = ["RowRuns"]
+__all__ = ["ThreadRuns"]
 
 
-class RowRuns:
+class ThreadRuns:
     """A thread on which runs are played one after the other, with the same instances of rows."""
 
     def __init__(
