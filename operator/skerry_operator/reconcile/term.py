@@ -15,6 +15,7 @@ from skerry_operator.health import Health
 from skerry_operator.keys import Key, lane, queue_key, run_key, sandbox_key
 from skerry_operator.kube.kinds import POD, RUN, SANDBOX
 from skerry_operator.plan.podview import PodView
+from skerry_operator.plan.resolve import sandbox_name
 from skerry_operator.queue.backoff import Backoff
 from skerry_operator.queue.workqueue import WorkQueue
 from skerry_operator.reconcile.effects import Effects
@@ -52,6 +53,9 @@ def live_keys(store: Store) -> Iterator[Key]:
 
 
 def _rest(store: Store) -> Iterator[Key]:
+    for namespace in store.table(RUN).namespaces():
+        for run in store.live_runs(namespace):
+            yield sandbox_key(namespace, sandbox_name(run))  # it may have asked for one that does not exist yet
     for namespace, name, _ in store.table(SANDBOX).names():
         yield sandbox_key(namespace, name)
     for namespace, name, entry in store.table(POD).names():
