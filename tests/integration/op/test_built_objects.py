@@ -28,7 +28,7 @@ def sandbox_pod(**spec: Any) -> Json:
 
 CASES: dict[str, Callable[[], Json]] = {
     "runner": lambda: build_runner_pod(a_run(), PROFILE, 1, "x" * 190_000, SETTINGS),
-    "sandbox without egress": lambda: sandbox_pod(),
+    "sandbox without egress": sandbox_pod,
     "sandbox with DNS": lambda: sandbox_pod(network={"egress": "DNS"}, template={"userNamespace": False}),
     "sandbox with internet": lambda: sandbox_pod(network={"egress": "Internet"}),
     "policy none": lambda: build_class_policy(a_class(), SETTINGS),
