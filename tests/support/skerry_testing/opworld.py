@@ -58,7 +58,9 @@ class FakeProbe:
 class OpWorld:
     """One namespace, one operator (more by `another`). Nothing happens but in `settle`, `go` and the test's own calls."""
 
-    def __init__(self, clock: FakeClock | None = None, kube: FakeKube | None = None) -> None:
+    def __init__(
+        self, clock: FakeClock | None = None, kube: FakeKube | None = None, keys: KeyRing | None = None
+    ) -> None:
         self.clock = clock or FakeClock()
         self.kube = kube or FakeKube(self.clock, Faults())
         self.probe = FakeProbe()
@@ -68,7 +70,7 @@ class OpWorld:
         """Whether the watch of this operator tells nothing."""
         self.dead = False
         self._numbers = count(1)
-        self.keys = self._key_ring()
+        self.keys = keys or self._key_ring()
         self.kube.watch(self._heard)
         self._boot()
 
