@@ -53,7 +53,7 @@ demo: $(STAMP)  ## watch an AgentRun go through a real cluster
 	@hack/skerry-demo up $(if $(CONTEXT),--context $(CONTEXT)) $(if $(REGISTRY),--registry $(REGISTRY))
 
 demo-down: $(STAMP)  ## take the demo's cluster away
-	@hack/skerry-demo down
+	@hack/skerry-demo down $(if $(CONTEXT),--context $(CONTEXT))
 
 bench: $(STAMP)  ## measure; results go to docs/benchmarks.md
 	@$(PY) -m benchmarks
