@@ -84,7 +84,9 @@ class KopfThread:
     def __init__(self, registry: kopf.OperatorRegistry, settings: kopf.OperatorSettings) -> None:
         self._registry = registry
         self._settings = settings
-        self._stop = threading.Event()
+        self._wanted = True
+        self._stop: Callable[[], None] = lambda: None
+        self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._main, name="kopf", daemon=True)
         self._finished: Future[None] = Future()
 
@@ -97,22 +99,39 @@ class KopfThread:
 
     async def end(self, patience: float) -> None:
         """Ask it to end and wait for at most `patience` seconds; it is a daemon, the process can end without it."""
-        self._stop.set()
+        with self._lock:
+            self._wanted = False
+            self._stop()
         if self._thread.is_alive():
             await asyncio.wait([asyncio.wrap_future(self._finished)], timeout=patience)
 
     def _main(self) -> None:
         try:
-            asyncio.run(
-                kopf.operator(
-                    registry=self._registry,
-                    settings=self._settings,
-                    clusterwide=True,
-                    standalone=True,
-                    stop_flag=self._stop,
-                )
-            )
+            asyncio.run(self._operate())
         except BaseException as error:  # noqa: BLE001 - carried to the main thread, which decides
             self._finished.set_exception(error)
         else:
             self._finished.set_result(None)
+
+    async def _operate(self) -> None:
+        loop, stop = asyncio.get_running_loop(), asyncio.Event()
+        with self._lock:
+            # A flag of threading would be waited for in an executor, which keeps a failed kopf from ending.
+            self._stop = lambda: _set(loop, stop)
+            if not self._wanted:
+                return
+        try:
+            await kopf.operator(
+                registry=self._registry,
+                settings=self._settings,
+                clusterwide=True,
+                standalone=True,
+                stop_flag=stop,
+            )
+        finally:
+            with self._lock:
+                self._stop = lambda: None  # the loop is about to close
+
+
+def _set(loop: asyncio.AbstractEventLoop, flag: asyncio.Event) -> None:
+    loop.call_soon_threadsafe(flag.set)
