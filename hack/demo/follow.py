@@ -39,7 +39,9 @@ class Follower:
         self._target, self._namespace, self._name, self._say = target, namespace, name, say
         self._queue: queue.Queue[tuple[str, Any]] = queue.Queue()
         self._children: list[subprocess.Popen[str]] = []
+        self._readers: list[threading.Thread] = []
         self._reading: set[str] = set()
+        self._over = threading.Event()
         self._open_logs = 0
         self._last: Json | None = None
         self._deadline = 0.0
@@ -58,9 +60,12 @@ class Follower:
                     raise DemoFailed(f"{self._name} did not end in time: {json.dumps(self._last)}") from None
                 self._handle(kind, value)
         finally:
+            self._over.set()
             for child in self._children:
                 child.kill()
                 child.wait()
+            for reader in self._readers:
+                reader.join()
         return self._last
 
     def _handle(self, kind: str, value: Any) -> None:
@@ -88,22 +93,29 @@ class Follower:
 
     def _start(self, arguments: str, reader: Callable[[TextIO], None]) -> None:
         command = [*self._target.kubectl, "--namespace", self._namespace, *arguments.split()]
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None
         self._children.append(child)
-        threading.Thread(target=reader, args=(child.stdout,), daemon=True).start()
+        thread = threading.Thread(target=reader, args=(child.stdout,), daemon=True)
+        self._readers.append(thread)
+        thread.start()
 
     def _watch(self, stream: TextIO) -> None:
-        for each in objects(stream):
-            self._queue.put(("run", each))
+        shown = 0
+        with stream:
+            for shown, each in enumerate(objects(stream), 1):
+                self._queue.put(("run", each))
+        if not shown:
+            self._over.wait(0.5)  # kubectl could not even begin: no hot loop
         self._queue.put(("watch ended", None))
 
     def _log(self, stream: TextIO) -> None:
-        for line in stream:
-            try:
-                words = told_of_event(json.loads(line))
-            except ValueError:
-                words = line.rstrip()  # a crash before the journal
-            if words:
-                self._queue.put(("line", words))
+        with stream:
+            for line in stream:
+                try:
+                    words = told_of_event(json.loads(line))
+                except ValueError:
+                    words = line.rstrip()  # a crash before the journal
+                if words:
+                    self._queue.put(("line", words))
         self._queue.put(("log ended", None))
