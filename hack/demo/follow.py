@@ -101,11 +101,12 @@ class Follower:
         thread.start()
 
     def _watch(self, stream: TextIO) -> None:
-        shown = 0
+        began = False
         with stream:
-            for shown, each in enumerate(objects(stream), 1):
+            for each in objects(stream):
+                began = True
                 self._queue.put(("run", each))
-        if not shown:
+        if not began:
             self._over.wait(0.5)  # kubectl could not even begin: no hot loop
         self._queue.put(("watch ended", None))
 
