@@ -10,13 +10,14 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 import kopf
 
 from skerry_api.base import GROUP
 from skerry_operator.cache.store import WATCHED
-from skerry_operator.kube.credentials import Credentials
+from skerry_operator.kube.credentials import Credentials, Login
 from skerry_operator.kube.kinds import Kind, Raw
 from skerry_operator.reconcile.reader import POD_LABELS
 
@@ -26,6 +27,7 @@ EventType = Literal["ADDED", "MODIFIED", "DELETED"] | None
 """None: from the list that a watch begins with."""
 Listener = Callable[[Kind, EventType, Raw], None]
 """Called in kopf's thread; must not block."""
+_RELOGIN = timedelta(minutes=5)
 
 
 def kopf_registry(listener: Listener, credentials: Credentials) -> kopf.OperatorRegistry:
@@ -33,11 +35,26 @@ def kopf_registry(listener: Listener, credentials: Credentials) -> kopf.Operator
 
     @kopf.on.login(registry=registry, id="credentials")
     async def _login(**_: Any) -> kopf.ConnectionInfo:
-        return await credentials.for_kopf()
+        return _connection(await credentials.login(), datetime.now(UTC))
 
     for kind in WATCHED:
         _watch(registry, kind, listener)
     return registry
+
+
+def _connection(login: Login, now: datetime) -> kopf.ConnectionInfo:
+    """Expires in minutes, so that a rotated token is read before the old one ends."""
+    return kopf.ConnectionInfo(
+        server=login.server,
+        ca_path=login.ca_path,
+        insecure=not login.verify,
+        scheme=login.scheme or None,
+        token=login.token or None,
+        certificate_path=login.certificate_path,
+        private_key_path=login.key_path,
+        proxy_url=login.proxy,
+        expiration=now + _RELOGIN if login.token else None,
+    )
 
 
 def _watch(registry: kopf.OperatorRegistry, kind: Kind, listener: Listener) -> None:
