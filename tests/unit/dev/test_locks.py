@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -44,3 +45,34 @@ def test_a_free_lock_waits_for_nobody(tmp_path: Path) -> None:
         with locked(tmp_path / "a.lock", heard.append):
             pass
     assert heard == []
+
+
+WITH_CHILD = """
+import sys
+from pathlib import Path
+from skerry_devcluster.commands import run
+from skerry_devcluster.locks import locked
+lock, started, fifo = sys.argv[1:]
+with locked(Path(lock), lambda who: None):
+    run(["sh", "-c", f"echo x >{started}; cat {fifo}"])
+"""
+
+
+def test_the_child_of_a_killed_holder_is_waited_for(tmp_path: Path) -> None:
+    path, started, fifo = (tmp_path / name for name in ("a.lock", "started", "fifo"))
+    os.mkfifo(fifo)
+    os.mkfifo(started)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", WITH_CHILD, *map(str, (path, started, fifo))], env={"PYTHONPATH": PACKAGE}
+    )
+    assert started.read_text() == "x\n"
+    holder.kill()
+    holder.wait()
+    heard: list[str] = []
+
+    def waiting(who: str) -> None:
+        heard.append(who)
+        fifo.write_text("go on\n")  # lets the child end
+
+    with locked(path, waiting):
+        assert heard == [str(holder.pid)]
