@@ -137,7 +137,9 @@ def _kubelet(cluster: Cluster) -> dict[str, Any]:
         # a fork bomb in a sandbox is not to take the machine along
         "podPidsLimit": _PROCESSES_PER_POD,
         "registerNode": True,
-        "syncFrequency": "10s",
+        # tests kill containers again and again: minutes of back-off would tell them nothing
+        "crashLoopBackOff": {"maxContainerRestartPeriod": "2s"},
+        "syncFrequency": "2s",
         "kubeAPIQPS": 200,
         "kubeAPIBurst": 400,
         "eventRecordQPS": 100,
