@@ -85,7 +85,7 @@ def kopf_settings() -> kopf.OperatorSettings:
     settings.watching.client_timeout = 330
     settings.watching.connect_timeout = 10
     settings.watching.reconnect_backoff = 1.0
-    settings.watching.chunk_size = 500
+    settings.watching.chunk_size = 100
     settings.watching.label_selectors["v1", "pods"] = POD_LABELS
     settings.networking.request_timeout = 30
     settings.networking.connect_timeout = 5

@@ -90,7 +90,7 @@ class OperatorProcess:
 
     async def _until(self, holds: Any) -> None:
         async def holds_or_ended() -> bool:
-            assert self.process.returncode is None, self.log.read_text(encoding="utf-8")
+            assert self.process.returncode is None, self.log.read_text(encoding="utf-8")[-4000:]
             return bool(await holds())
 
         await eventually_true(holds_or_ended, within=60, every=0.05)

@@ -80,6 +80,17 @@ async def a_metadata_list_has_what_a_resync_compares(port: KubePort, ns: str) ->
     assert "spec" not in item
 
 
+async def a_list_hands_whole_objects_to_its_sink(port: KubePort, ns: str) -> None:
+    for name in ("a", "b"):
+        await port.create(RUN, ns, placed(a_run(name), ns))
+    seen: list[Any] = []
+    listing = await port.list(RUN, ns, sink=seen.append)
+    assert sorted(item["metadata"]["name"] for item in seen) == ["a", "b"]
+    assert all(item["spec"]["prompt"] == "hello" for item in seen)
+    assert sorted(item["metadata"]["name"] for item in listing.items) == ["a", "b"]
+    assert all("spec" not in item for item in listing.items)
+
+
 async def statuses_of_two_managers_do_not_touch(port: KubePort, ns: str) -> None:
     made = await port.create(RUN, ns, placed(a_run("a"), ns))
     first = await port.apply_status(
@@ -197,6 +208,7 @@ PROMISES: tuple[Promise, ...] = (
     a_status_in_a_create_is_dropped,
     a_list_selects_by_labels_and_says_as_of_when,
     a_metadata_list_has_what_a_resync_compares,
+    a_list_hands_whole_objects_to_its_sink,
     statuses_of_two_managers_do_not_touch,
     an_unchanged_status_is_no_change,
     a_stale_status_is_a_conflict,
