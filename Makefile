@@ -53,10 +53,10 @@ demo: $(STAMP)  ## watch an AgentRun go through a real cluster
 	@hack/skerry-demo up $(if $(CONTEXT),--context $(CONTEXT)) $(if $(REGISTRY),--registry $(REGISTRY))
 
 demo-down: $(STAMP)  ## take the demo's cluster away
-	@hack/skerry-demo down
+	@hack/skerry-demo down $(if $(CONTEXT),--context $(CONTEXT))
 
-bench: $(STAMP)  ## measure; results go to docs/benchmarks.md
-	@$(PY) -m benchmarks
+bench: $(STAMP)  ## measure; tables as in docs/benchmarks.md
+	@PYTHONPATH=tests/support $(PY) -m benchmarks
 
 clean:  ## forget the virtualenv and tool caches of this checkout
 	rm -rf .venv .cache build dist

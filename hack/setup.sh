@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Makes .venv from the lock file; as root on Debian it installs what Python itself lacks.
+# Makes .venv from the lock file, or brings it up to date; as root on Debian it installs what Python itself lacks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-want=$(cat requirements/dev.txt pyproject.toml hack/setup.sh | sha256sum | cut -c1-32)
+# Two at once (make check beside make test) take turns.
+exec 9>.venv.lock
+flock 9
+want=$(cat requirements/dev.txt hack/setup.sh <(sed -n '/^\[project.scripts\]/,/^\[tool.pytest/p' pyproject.toml) | sha256sum | cut -c1-32)
 [ "$(cat .venv/.stamp 2>/dev/null || true)" = "$want" ] && { touch .venv/.stamp; exit 0; }
 
 find_python() {
@@ -12,20 +15,22 @@ find_python() {
     "$candidate" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (4, 0))' 2>/dev/null && { echo "$candidate"; return; }
   done
 }
-python=$(find_python)
-if [ -z "$python" ] || ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "setup: installing python3 and python3-venv from Debian"
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3 python3-venv >/dev/null
-    python=$(find_python)
+if ! .venv/bin/python -c 'import pip' 2>/dev/null; then
+  python=$(find_python)
+  if [ -z "$python" ] || ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+      echo "setup: installing python3 and python3-venv from Debian"
+      apt-get update -qq
+      DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3 python3-venv >/dev/null
+      python=$(find_python)
+    fi
   fi
+  [ -n "$python" ] || { echo "setup: needs Python 3.11 or newer with venv (Debian: python3 python3-venv)" >&2; exit 1; }
+  echo "setup: making .venv (about a minute the first time)"
+  rm -rf .venv
+  "$python" -m venv .venv
 fi
-[ -n "$python" ] || { echo "setup: needs Python 3.11 or newer with venv (Debian: python3 python3-venv)" >&2; exit 1; }
 
-echo "setup: making .venv (about a minute the first time)"
-rm -rf .venv
-"$python" -m venv .venv
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 .venv/bin/python -m pip install -q --require-hashes -r requirements/dev.txt
 .venv/bin/python -m pip install -q --no-deps --no-build-isolation --no-index -e .

@@ -8,9 +8,9 @@ line call them. Field names on the wire are camelCase. File contents travel raw;
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import ConfigDict, Field, StringConstraints, field_validator
+from pydantic import ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from skerry_api.base import KubeModel
 from skerry_api.sandboxd_events import ExitEvent, WireBytes
@@ -123,6 +123,11 @@ class StdinData(WireBytes):
         if len(value) > MAX_COMMAND_CHARS:
             raise ValueError(f"longer than {MAX_COMMAND_CHARS} characters")
         return value
+
+    @model_validator(mode="after")
+    def _decodes(self) -> Self:
+        _ = self.raw
+        return self
 
 
 class _Spawn(_Request):

@@ -15,8 +15,11 @@ from images.cache import cache_dir
 from images.context import make_context
 from images.specs import IMAGES
 from images.steps import Steps
+from skerry_devcluster.errors import DevClusterError
+from skerry_devcluster.packages import ensure_packages
+from skerry_devcluster.progress import Progress, Timings
 
-__all__ = ["main"]
+__all__ = ["install_tools", "main"]
 
 # Measured on two cores, with nothing cached.
 _EXPECTED = {
@@ -43,7 +46,14 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv or sys.argv[1:] or ["build"])
 
 
+def install_tools(*, base: bool) -> None:
+    """What is missing of the two programs, as root on Debian; no-one's packages are changed otherwise."""
+    needs = {"buildah": "buildah"} | ({"mmdebstrap": "mmdebstrap"} if base else {})
+    ensure_packages(needs, Progress(Timings(cache_dir() / "timings.json")))
+
+
 def _build(options: argparse.Namespace, steps: Steps) -> list[Image]:
+    install_tools(base=options.base is None)
     buildah = Buildah.default()
     images = []
     for name in options.only or IMAGES:
@@ -80,7 +90,7 @@ def main(argv: list[str] | None = None) -> int:
                     print(
                         f"{image.name:9} {image.size:>7}  {'built' if image.built else 'unchanged':9}  {place}"
                     )
-    except (BuildFailed, FileExistsError, urllib.error.URLError) as error:
+    except (BuildFailed, DevClusterError, FileExistsError, urllib.error.URLError) as error:
         print(f"skerry-images: {error}", file=sys.stderr)
         return 1
     return 0

@@ -45,14 +45,15 @@ def build(spec: ImageSpec, buildah: Buildah, steps: Steps, base: str | None = No
     packages = (*packages_of(spec.dockerfile.read_text()), *spec.base_packages)
     tag = image_key(spec, base or base_reference(packages))[:12]
     reference = f"localhost/{spec.repository}:{tag}"
-    built = False
-    if not buildah.has(reference):
+    size, built = buildah.size(reference), False
+    if size is None:
         with exclusive(f"image-{spec.name}"):
-            if not buildah.has(reference):
+            size = buildah.size(reference)
+            if size is None:
                 _build(spec, buildah, steps, base or ensure_base(buildah, packages, steps), reference)
                 _forget_old(spec, buildah, reference)
-                built = True
-    return Image(spec.name, spec.repository, tag, reference, buildah.size(reference), built)
+                size, built = str(buildah.size(reference)), True
+    return Image(spec.name, spec.repository, tag, reference, size, built)
 
 
 def _build(spec: ImageSpec, buildah: Buildah, steps: Steps, base: str, reference: str) -> None:
@@ -66,24 +67,24 @@ def _build(spec: ImageSpec, buildah: Buildah, steps: Steps, base: str, reference
 
 
 def _forget_old(spec: ImageSpec, buildah: Buildah, newest: str) -> None:
-    ours = [
-        (image["createdatraw"], name)
-        for image in buildah.images()
-        for name in image.get("names") or []
-        if name.startswith(f"localhost/{spec.repository}:") and name != newest
-    ]
+    """Creation times inside images are all the same, so the order of building stands in files of ours."""
     marks = cache_dir() / "images"
     marks.mkdir(exist_ok=True)
-    (marks / newest.replace("/", "_")).touch()
 
-    # Creation times inside are all the same, so the order of building stands in files of ours.
-    def age(name: str) -> float:
-        mark = marks / name.replace("/", "_")
-        return mark.stat().st_mtime if mark.exists() else 0.0
+    def mark(name: str) -> Path:
+        return marks / name.replace("/", "_")
 
-    for _, name in sorted(ours, key=lambda entry: age(entry[1]), reverse=True)[KEPT - 1 :]:
+    mark(newest).touch()
+    ours = [
+        name
+        for image in buildah.images()
+        for name in image.get("names") or []
+        if name.startswith(f"localhost/{spec.repository}:")
+    ]
+    ages = {name: mark(name).stat().st_mtime if mark(name).exists() else 0.0 for name in ours}
+    for name in sorted(ours, key=ages.__getitem__, reverse=True)[KEPT:]:
         buildah.remove(name)
-        (marks / name.replace("/", "_")).unlink(missing_ok=True)
+        mark(name).unlink(missing_ok=True)
 
 
 def push(image: Image, buildah: Buildah, steps: Steps, address: str, *, tls: bool = False) -> Image:

@@ -10,13 +10,14 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 import kopf
 
 from skerry_api.base import GROUP
 from skerry_operator.cache.store import WATCHED
-from skerry_operator.kube.credentials import Credentials
+from skerry_operator.kube.credentials import Credentials, Login
 from skerry_operator.kube.kinds import Kind, Raw
 from skerry_operator.reconcile.reader import POD_LABELS
 
@@ -26,6 +27,7 @@ EventType = Literal["ADDED", "MODIFIED", "DELETED"] | None
 """None: from the list that a watch begins with."""
 Listener = Callable[[Kind, EventType, Raw], None]
 """Called in kopf's thread; must not block."""
+_RELOGIN = timedelta(minutes=5)
 
 
 def kopf_registry(listener: Listener, credentials: Credentials) -> kopf.OperatorRegistry:
@@ -33,11 +35,26 @@ def kopf_registry(listener: Listener, credentials: Credentials) -> kopf.Operator
 
     @kopf.on.login(registry=registry, id="credentials")
     async def _login(**_: Any) -> kopf.ConnectionInfo:
-        return await credentials.for_kopf()
+        return _connection(await credentials.login(), datetime.now(UTC))
 
     for kind in WATCHED:
         _watch(registry, kind, listener)
     return registry
+
+
+def _connection(login: Login, now: datetime) -> kopf.ConnectionInfo:
+    """Expires in minutes, so that a rotated token is read before the old one ends."""
+    return kopf.ConnectionInfo(
+        server=login.server,
+        ca_path=login.ca_path,
+        insecure=not login.verify,
+        scheme=login.scheme or None,
+        token=login.token or None,
+        certificate_path=login.certificate_path,
+        private_key_path=login.key_path,
+        proxy_url=login.proxy,
+        expiration=now + _RELOGIN if login.token else None,
+    )
 
 
 def _watch(registry: kopf.OperatorRegistry, kind: Kind, listener: Listener) -> None:
@@ -68,7 +85,7 @@ def kopf_settings() -> kopf.OperatorSettings:
     settings.watching.client_timeout = 330
     settings.watching.connect_timeout = 10
     settings.watching.reconnect_backoff = 1.0
-    settings.watching.chunk_size = 500
+    settings.watching.chunk_size = 100
     settings.watching.label_selectors["v1", "pods"] = POD_LABELS
     settings.networking.request_timeout = 30
     settings.networking.connect_timeout = 5
@@ -84,7 +101,9 @@ class KopfThread:
     def __init__(self, registry: kopf.OperatorRegistry, settings: kopf.OperatorSettings) -> None:
         self._registry = registry
         self._settings = settings
-        self._stop = threading.Event()
+        self._wanted = True
+        self._stop: Callable[[], None] = lambda: None
+        self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._main, name="kopf", daemon=True)
         self._finished: Future[None] = Future()
 
@@ -97,22 +116,39 @@ class KopfThread:
 
     async def end(self, patience: float) -> None:
         """Ask it to end and wait for at most `patience` seconds; it is a daemon, the process can end without it."""
-        self._stop.set()
+        with self._lock:
+            self._wanted = False
+            self._stop()
         if self._thread.is_alive():
             await asyncio.wait([asyncio.wrap_future(self._finished)], timeout=patience)
 
     def _main(self) -> None:
         try:
-            asyncio.run(
-                kopf.operator(
-                    registry=self._registry,
-                    settings=self._settings,
-                    clusterwide=True,
-                    standalone=True,
-                    stop_flag=self._stop,
-                )
-            )
+            asyncio.run(self._operate())
         except BaseException as error:  # noqa: BLE001 - carried to the main thread, which decides
             self._finished.set_exception(error)
         else:
             self._finished.set_result(None)
+
+    async def _operate(self) -> None:
+        loop, stop = asyncio.get_running_loop(), asyncio.Event()
+        with self._lock:
+            # A flag of threading would be waited for in an executor, which keeps a failed kopf from ending.
+            self._stop = lambda: _set(loop, stop)
+            if not self._wanted:
+                return
+        try:
+            await kopf.operator(
+                registry=self._registry,
+                settings=self._settings,
+                clusterwide=True,
+                standalone=True,
+                stop_flag=stop,
+            )
+        finally:
+            with self._lock:
+                self._stop = lambda: None  # the loop is about to close
+
+
+def _set(loop: asyncio.AbstractEventLoop, flag: asyncio.Event) -> None:
+    loop.call_soon_threadsafe(flag.set)

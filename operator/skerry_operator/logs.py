@@ -52,3 +52,4 @@ def configure_logs(level: Level, stream: TextIO | None = None) -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     # kopf says for each object what it does with it; we do that ourselves, on transitions only.
     logging.getLogger("kopf").setLevel(max(logging.WARNING, logging.getLevelNamesMapping()[level]))
+    logging.getLogger("kopf._core.reactor.running").setLevel(logging.ERROR)  # that it has no signals is meant

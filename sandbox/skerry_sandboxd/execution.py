@@ -93,7 +93,7 @@ class Execution:
             await child.end_tree(kill_grace)
             status = await self._exit_after_kill(child)
         except SupervisorLost:
-            await spawner.end_strays()
+            await spawner.end_strays(child)
         await self._settle()
         self.log.finish()
         if status is None:

@@ -84,7 +84,7 @@ class Process:
         try:
             status = await child.exit
         except SupervisorLost:
-            await spawner.end_strays()
+            await spawner.end_strays(child)
             self.end = LostEvent(message="the process's supervisor was killed from inside the sandbox")
         else:
             self.end = ExitEvent(

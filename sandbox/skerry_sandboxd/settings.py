@@ -42,7 +42,7 @@ class Limits:
     requests: int = 128
     body_idle_seconds: float = 30.0
     kill_grace_seconds: float = 2.0
-    shutdown_seconds: float = 8.0
+    shutdown_seconds: float = 4.0
 
 
 @dataclass(frozen=True)

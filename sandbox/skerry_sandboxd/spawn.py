@@ -20,6 +20,8 @@ SHELL: Final = "/bin/bash"
 # One argument of execve may have 128 KiB; a longer script goes through a memory file.
 _MAX_ARGUMENT: Final = 100 * 1024
 _SCRIPT_FD: Final = 63
+_STRAY_TURNS: Final = 1000
+_TURN_SECONDS: Final = 0.005
 
 
 class SpawnError(Exception):
@@ -165,14 +167,26 @@ class Spawner:
                 stdin = os.open(os.devnull, os.O_RDONLY)
                 stack.callback(os.close, stdin)
             self._send([request.fileno(), stdin, stdout, stderr, theirs.fileno()])
-        await child.started
+        try:
+            await child.started
+        except SupervisorLost:
+            await self.end_strays(child)
+            raise
         self._children = {each for each in self._children if not each.gone.is_set()} | {child}
         return child
 
-    async def end_strays(self) -> None:
-        """End what a killed supervisor left to us: all our children but the spawner and living supervisors."""
-        ours = {self.pid, *(child.supervisor for child in self._children if not child.gone.is_set())}
-        await asyncio.to_thread(_end_strays, frozenset(ours))
+    async def end_strays(self, lost: Child) -> None:
+        """End what a killed supervisor left to us: all our children but the spawner and living supervisors.
+
+        A dying process closes its sockets first and hands over its children later, so we may be early.
+        """
+        for _ in range(_STRAY_TURNS):
+            early = await asyncio.to_thread(_dying, lost.supervisor)
+            ours = {self.pid, *(child.supervisor for child in self._children if not child.gone.is_set())}
+            await asyncio.to_thread(_end_strays, frozenset(ours))
+            if not early:
+                return
+            await asyncio.sleep(_TURN_SECONDS)
 
     def poll(self) -> None:
         """Collect a spawner that has ended, so that it hides no orphan from the reaper."""
@@ -203,6 +217,11 @@ class Spawner:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(5)
         self._control = self._process = None
+
+
+def _dying(pid: int) -> bool:
+    proc = read_proc().get(pid)
+    return proc is not None and proc.state not in {"Z", "X"}
 
 
 def _end_strays(ours: frozenset[int | None]) -> None:

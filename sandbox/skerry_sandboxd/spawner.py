@@ -12,6 +12,7 @@ Run as `python -m skerry_sandboxd.spawner FD`. Status messages: {"started": pid,
 
 import array
 import contextlib
+import gc
 import json
 import os
 import select
@@ -28,10 +29,12 @@ __all__ = ["REQUEST_FDS", "main"]
 # request (a memory file with JSON), stdin, stdout, stderr, status socket
 REQUEST_FDS = 5
 _OOM_SCORE = "900"
+_NICE = 5  # when the CPU is short, sandboxd goes first: it may have to end what makes it short
 
 
 def main(control_fd: int) -> None:
     """Serve until the control socket closes."""
+    gc.disable()  # a collection would copy the pages that forks share
     forbid_core_dumps()
     with contextlib.suppress(OSError):
         set_dumpable(on=False)
@@ -153,6 +156,7 @@ def _become(request: dict[str, Any], stdio: tuple[int, int, int], error_write: i
             with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123  # one write
                 file.write(_OOM_SCORE)
         os.umask(0o022)
+        os.nice(_NICE)
         for target, fd in enumerate(stdio):
             os.dup2(fd, target, inheritable=True)
         script = request.get("script")

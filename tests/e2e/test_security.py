@@ -38,9 +38,15 @@ async def _operator_key(world: World) -> SigningKey:
     return SigningKey.from_pem(base64.b64decode(secret["data"]["current.pem"]))
 
 
-def _headers(url: str, grant: str, key: SigningKey, jti: str) -> dict[str, str]:
+def _headers(url: str, grant: str, key: SigningKey) -> dict[str, str]:
     proof = make_proof(
-        key, method="GET", url=url, grant=grant, body_hash=EMPTY_BODY_HASH, now=int(time.time()), jti=jti
+        key,
+        method="GET",
+        url=url,
+        grant=grant,
+        body_hash=EMPTY_BODY_HASH,
+        now=int(time.time()),
+        jti=secrets.token_hex(16),
     )
     return {"Authorization": f"DPoP {grant}", "DPoP": proof}
 
@@ -56,25 +62,23 @@ async def test_sandboxd_refuses_all_but_a_grant_and_a_fresh_proof(world: World) 
         claims = {
             "namespace": world.api.namespace, "sandbox_id": sandbox["metadata"]["name"],
             "pod_uid": sandbox["status"]["podUID"], "run": RunRef(uid=run["metadata"]["uid"], name="x"), "epoch": 99,
-            "cnf": Confirmation(jkt=mine.public.thumbprint), "iat": now, "exp": now + 600, "jti": secrets.token_hex(8),
+            "cnf": Confirmation(jkt=mine.public.thumbprint), "iat": now, "exp": now + 600, "jti": secrets.token_hex(16),
         }  # fmt: skip
         return issue_grant(Grant(**(claims | changes)), changes.get("signed_by", signing))
 
-    good = _headers(url, grant(), mine, "proof-1")
+    good = _headers(url, grant(), mine)
     assert caller.call(url, headers=good).status == 200
     refusals = {
         "no grant": caller.call(url),
         "replayed proof": caller.call(url, headers=good),
-        "stolen grant": caller.call(
-            url, headers=_headers(url, run["status"]["sandbox"]["grant"], mine, "p2")
-        ),
+        "stolen grant": caller.call(url, headers=_headers(url, run["status"]["sandbox"]["grant"], mine)),
         "foreign key": caller.call(
-            url, headers=_headers(url, issue_grant_by(SigningKey.generate(), grant, mine), mine, "p3")
+            url, headers=_headers(url, issue_grant_by(SigningKey.generate(), grant, mine), mine)
         ),
-        "expired": caller.call(url, headers=_headers(url, grant(exp=now - 120, iat=now - 240), mine, "p5")),
-        "lower epoch": caller.call(url, headers=_headers(url, grant(epoch=1), mine, "p6")),
-        "other sandbox": caller.call(url, headers=_headers(url, grant(sandbox_id="sbx-other"), mine, "p7")),
-        "other Pod": caller.call(url, headers=_headers(url, grant(pod_uid="another"), mine, "p8")),
+        "expired": caller.call(url, headers=_headers(url, grant(exp=now - 120, iat=now - 240), mine)),
+        "lower epoch": caller.call(url, headers=_headers(url, grant(epoch=1), mine)),
+        "other sandbox": caller.call(url, headers=_headers(url, grant(sandbox_id="sbx-other"), mine)),
+        "other Pod": caller.call(url, headers=_headers(url, grant(pod_uid="another"), mine)),
     }
     statuses = {name: answer.status for name, answer in refusals.items()}
     assert {name: status for name, status in statuses.items() if not 400 <= status < 500} == {}, refusals

@@ -18,7 +18,7 @@ from pathlib import Path
 from skerry_devcluster.commands import which
 from skerry_devcluster.errors import BuildError
 from skerry_devcluster.layout import SOURCES, Layout
-from skerry_devcluster.locks import locked
+from skerry_devcluster.locks import held, locked
 from skerry_devcluster.packages import BUILD_C, ensure_packages
 from skerry_devcluster.progress import Progress
 from skerry_devcluster.targets import TARGETS, Target, build_key, required_go, source_hashes
@@ -121,6 +121,7 @@ def _build(target: Target, place: Path, toolchain: Toolchain, layout: Layout, pr
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                pass_fds=held(),
             )
             try:
                 code = progress.wait(name, process)

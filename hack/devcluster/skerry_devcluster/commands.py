@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from skerry_devcluster.errors import CommandError, UsageError
+from skerry_devcluster.locks import held
 
 __all__ = ["SYSTEM_PATH", "run", "which"]
 
@@ -44,6 +45,7 @@ def run(
         text=True,
         env=env,
         cwd=cwd,
+        pass_fds=held(),
         check=False,
     )
     if done.returncode:

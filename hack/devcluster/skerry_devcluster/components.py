@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from skerry_devcluster.cluster import Cluster, Mode
+from skerry_devcluster.namespaces import KUBELET_DIRECTORY
 from skerry_devcluster.pki import NODE
 
 __all__ = ["DEFAULT_GRACE_SECONDS", "GRACE_SECONDS", "STOP_ORDER", "Component", "components", "fingerprint"]
@@ -168,10 +169,10 @@ def _node(cluster: Cluster) -> list[Component]:
                 str(binaries["kubelet"]),
                 f"--config={paths.conf / 'kubelet.yaml'}",
                 own_config("kubelet"),
-                f"--root-dir={paths.state / 'kubelet'}",
+                f"--root-dir={KUBELET_DIRECTORY}",
                 f"--hostname-override={NODE}",
                 f"--node-ip={cluster.slot.node_address}",
-                f"--cert-dir={paths.state / 'kubelet' / 'pki'}",
+                f"--cert-dir={KUBELET_DIRECTORY}/pki",
             ),
             node=True,
             files=("kubelet.yaml", "resolv.conf"),

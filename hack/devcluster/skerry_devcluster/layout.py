@@ -55,6 +55,11 @@ class InstancePaths:
         return self.state / "log"
 
     @property
+    def kubelet(self) -> Path:
+        """Shown to the kubelet as /var/lib/kubelet: its sockets' paths must be short, this one may be long."""
+        return self.state / "kubelet"
+
+    @property
     def kubeconfig(self) -> Path:
         return self.state / "kubeconfig"
 

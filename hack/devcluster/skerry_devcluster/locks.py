@@ -8,7 +8,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["locked"]
+__all__ = ["held", "locked"]
+
+_held: set[int] = set()
+
+
+def held() -> tuple[int, ...]:
+    """The locks' file descriptors, for children that change things on the holder's behalf.
+
+    A lock is free only when every copy of its descriptor is closed: if the holder is killed, the
+    next one still waits for the child that was in the middle of something.
+    """
+    return tuple(_held)
 
 
 @contextmanager
@@ -25,6 +36,8 @@ def locked(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
             fcntl.flock(fd, fcntl.LOCK_EX)
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+        _held.add(fd)
         yield
     finally:
+        _held.discard(fd)
         os.close(fd)

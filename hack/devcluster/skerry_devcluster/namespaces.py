@@ -17,21 +17,29 @@ from skerry_devcluster.host import mounts
 from skerry_devcluster.layout import InstancePaths
 from skerry_devcluster.ledger import Kind, Ledger, Resource
 
-__all__ = ["BUILT_IN_PATHS", "pin_mount_namespace", "pin_network_namespace", "unpin", "within"]
+__all__ = [
+    "BUILT_IN_PATHS",
+    "KUBELET_DIRECTORY",
+    "pin_mount_namespace",
+    "pin_network_namespace",
+    "unpin",
+    "within",
+]
 
-BUILT_IN_PATHS = ("/run/containerd", "/run/nri", "/var/lib/cni", "/var/lib/kubelet", "/var/log/containers")
+KUBELET_DIRECTORY = "/var/lib/kubelet"
+BUILT_IN_PATHS = ("/run/containerd", "/run/nri", "/var/lib/cni", KUBELET_DIRECTORY, "/var/log/containers")
 
-# $1 the hidden directory, then the built-in paths. What others have pinned must not live on
+# Pairs of what is shown and where. What others have pinned must not live on
 # in our copy of the mount table, or their `down` would not end their namespaces.
 _ARRANGE = r"""set -eu
-hidden=$1; shift
 mount --make-rprivate /
 awk '$0 ~ / - nsfs / && ($5 ~ "^/run/netns/" || $5 ~ "^/run/skerry/") {print $5}' /proc/self/mountinfo |
   while read -r point; do umount -l "$point"; done
 mount --make-rshared /
-for path in "$@"; do
-  mkdir -p "$hidden$path"
-  mount --bind "$hidden$path" "$path"
+while [ $# -gt 0 ]; do
+  mkdir -p "$1"
+  mount --bind "$1" "$2"
+  shift 2
 done
 """
 
@@ -61,17 +69,22 @@ def pin_mount_namespace(paths: InstancePaths, ledger: Ledger) -> None:
         ledger.make(Resource(Kind.MOUNT, str(pin.parent)))
         run(["mount", "--bind", str(pin.parent), str(pin.parent)])
     run(["mount", "--make-private", str(pin.parent)])
-    fresh = pin.with_name("fresh")
-    fresh.touch()
     # arranged before it gets its name, so that a kill between leaves no half-made one in use
+    fresh = pin.with_name("fresh")
+    unpin(str(fresh))
     ledger.make(Resource(Kind.MOUNT, str(fresh)))
-    if _is_mounted(fresh):
-        run(["umount", str(fresh)])
-    run(["unshare", f"--mount={fresh}", "sh", "-c", _ARRANGE, "arrange", str(paths.hidden), *BUILT_IN_PATHS])
+    fresh.touch()
+    pairs = [word for path in BUILT_IN_PATHS for word in (str(_shown_at(paths, path)), path)]
+    run(["unshare", f"--mount={fresh}", "sh", "-c", _ARRANGE, "arrange", *pairs])
     ledger.make(Resource(Kind.MOUNT, str(pin)))
     pin.touch()
     run(["mount", "--move", str(fresh), str(pin)])
     ledger.gone(Resource(Kind.MOUNT, str(fresh)))
+
+
+def _shown_at(paths: InstancePaths, built_in: str) -> Path:
+    """The kubelet's directory is data; what else is built in makes sense only while the instance is up."""
+    return paths.kubelet if built_in == KUBELET_DIRECTORY else paths.hidden / built_in.lstrip("/")
 
 
 def within(paths: InstancePaths, *, mounts: bool) -> list[str]:

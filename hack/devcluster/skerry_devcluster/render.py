@@ -11,6 +11,7 @@ from skerry_devcluster.pki import NODE
 __all__ = ["render"]
 
 _ROOM_FOR_A_NODE = 200
+_PROCESSES_PER_POD = 1024
 
 
 def _json(document: Any) -> str:
@@ -133,8 +134,12 @@ def _kubelet(cluster: Cluster) -> dict[str, Any]:
         "imageGCHighThresholdPercent": 100,
         "imageGCLowThresholdPercent": 99,
         "maxPods": _ROOM_FOR_A_NODE,
+        # a fork bomb in a sandbox is not to take the machine along
+        "podPidsLimit": _PROCESSES_PER_POD,
         "registerNode": True,
-        "syncFrequency": "10s",
+        # tests kill containers again and again: minutes of back-off would tell them nothing
+        "crashLoopBackOff": {"maxContainerRestartPeriod": "2s"},
+        "syncFrequency": "2s",
         "kubeAPIQPS": 200,
         "kubeAPIBurst": 400,
         "eventRecordQPS": 100,

@@ -15,7 +15,7 @@ from kubernetes.aio.client.api_client import ApiClient
 from skerry_operator.errors import NotFound, Unknown
 from skerry_operator.kube.credentials import Credentials
 from skerry_operator.kube.kinds import Kind, Raw
-from skerry_operator.kube.port import OPERATOR_MANAGER, Listing
+from skerry_operator.kube.port import OPERATOR_MANAGER, Listing, Sink
 from skerry_operator.kube.status import error_of
 
 __all__ = ["AioPort"]
@@ -41,7 +41,7 @@ class _Call:
 class AioPort:
     """A KubePort on one connection pool. Use as an async context manager; not shared between event loops."""
 
-    def __init__(self, credentials: Credentials, *, timeout: float = 10.0, chunk: int = 500) -> None:
+    def __init__(self, credentials: Credentials, *, timeout: float = 10.0, chunk: int = 200) -> None:
         """`timeout` bounds each HTTP request in seconds; a list makes one per `chunk` objects."""
         self._credentials = credentials
         self._timeout = timeout
@@ -67,7 +67,13 @@ class AioPort:
             return None
 
     async def list(
-        self, kind: Kind, namespace: str | None = None, *, labels: str = "", metadata_only: bool = False
+        self,
+        kind: Kind,
+        namespace: str | None = None,
+        *,
+        labels: str = "",
+        metadata_only: bool = False,
+        sink: Sink | None = None,
     ) -> Listing:
         items: list[Raw] = []
         query: dict[str, str] = {"limit": str(self._chunk)}
@@ -77,7 +83,12 @@ class AioPort:
         while True:
             where = f"list {kind.name} {namespace or ''}".rstrip()
             page = await self._send(_Call("GET", kind.path(namespace), where, query, accept=accept))
-            items += page.get("items") or ()
+            found = page.get("items") or ()
+            if sink is not None:
+                for item in found:
+                    sink(item)
+                found = [{"metadata": item["metadata"]} for item in found]
+            items += found
             metadata = page["metadata"]
             if not metadata.get("continue"):
                 return Listing(tuple(items), metadata["resourceVersion"])

@@ -1,12 +1,10 @@
-"""How to reach the API server: a kubeconfig or the Pod's own ServiceAccount, once for our client and once for kopf."""
+"""How to reach the API server: a kubeconfig or the Pod's own ServiceAccount, for our client and for kopf alike."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import kopf
 import yaml
 from kubernetes.aio.client.configuration import Configuration
 from kubernetes.aio.config.config_exception import ConfigException
@@ -15,20 +13,32 @@ from kubernetes.aio.config.kube_config import load_kube_config
 
 from skerry_operator.errors import ConfigError
 
-__all__ = ["Credentials"]
+__all__ = ["Credentials", "Login"]
 
-_RELOGIN = timedelta(minutes=5)
+
+@dataclass(frozen=True)
+class Login:
+    """What a client needs to connect; `scheme` and `token` make the Authorization header, empty without one."""
+
+    server: str
+    ca_path: str | None
+    verify: bool
+    scheme: str
+    token: str = field(repr=False)
+    certificate_path: str | None
+    key_path: str | None
+    proxy: str | None
 
 
 @dataclass(frozen=True)
 class Credentials:
-    """Where credentials come from; nothing secret is kept here. Both forms read them anew when asked."""
+    """Where credentials come from; nothing secret is kept here."""
 
     kubeconfig: Path | None = None
     context: str | None = None
 
     async def configuration(self) -> Configuration:
-        """For kubernetes.aio, with its own retries off. Raises ConfigError when there are none to be had."""
+        """Read anew at each call, with the library's own retries off. Raises ConfigError when there are none to be had."""
         configuration = Configuration(client_session_kwargs={"trust_env": False}, retries=None)
         try:
             if self.kubeconfig is not None:
@@ -46,18 +56,17 @@ class Credentials:
             raise ConfigError("--kubeconfig", f"cannot be read: {error}") from error
         return configuration
 
-    async def for_kopf(self, now: datetime | None = None) -> kopf.ConnectionInfo:
-        """For kopf's watches; expires in minutes, so that a rotated token is read before the old one ends."""
-        configuration = await self.configuration()
-        scheme, _, token = str(configuration.api_key.get("BearerToken", "")).partition(" ")
-        return kopf.ConnectionInfo(
-            server=configuration.host,
-            ca_path=configuration.ssl_ca_cert,
-            insecure=not configuration.verify_ssl,
-            scheme=scheme.capitalize() or None,
-            token=token.strip() or None,
-            certificate_path=configuration.cert_file,
-            private_key_path=configuration.key_file,
-            proxy_url=configuration.proxy,
-            expiration=(now or datetime.now(UTC)) + _RELOGIN if token else None,
+    async def login(self) -> Login:
+        """The same for other clients. Raises ConfigError."""
+        found = await self.configuration()
+        scheme, _, token = str(found.api_key.get("BearerToken", "")).partition(" ")
+        return Login(
+            server=found.host,
+            ca_path=found.ssl_ca_cert,
+            verify=bool(found.verify_ssl),
+            scheme=scheme.capitalize(),
+            token=token.strip(),
+            certificate_path=found.cert_file,
+            key_path=found.key_file,
+            proxy=found.proxy,
         )

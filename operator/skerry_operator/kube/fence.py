@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from skerry_operator.errors import Fenced
 from skerry_operator.kube.kinds import Kind, Raw
-from skerry_operator.kube.port import OPERATOR_MANAGER, KubePort, Listing
+from skerry_operator.kube.port import OPERATOR_MANAGER, KubePort, Listing, Sink
 
 __all__ = ["FencedPort"]
 
@@ -22,9 +22,15 @@ class FencedPort:
         return await self._inner.get(kind, namespace, name)
 
     async def list(
-        self, kind: Kind, namespace: str | None = None, *, labels: str = "", metadata_only: bool = False
+        self,
+        kind: Kind,
+        namespace: str | None = None,
+        *,
+        labels: str = "",
+        metadata_only: bool = False,
+        sink: Sink | None = None,
     ) -> Listing:
-        return await self._inner.list(kind, namespace, labels=labels, metadata_only=metadata_only)
+        return await self._inner.list(kind, namespace, labels=labels, metadata_only=metadata_only, sink=sink)
 
     async def create(self, kind: Kind, namespace: str, body: Raw) -> Raw:
         self._check("create", kind, namespace)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from skerry_operator.errors import KubeError
 from skerry_operator.kube.kinds import Kind, Raw
-from skerry_operator.kube.port import OPERATOR_MANAGER, KubePort, Listing
+from skerry_operator.kube.port import OPERATOR_MANAGER, KubePort, Listing, Sink
 from skerry_operator.metrics import Metrics
 
 __all__ = ["MeteredPort"]
@@ -27,9 +27,15 @@ class MeteredPort:
         return await self._count("get", kind, self._inner.get(kind, namespace, name))
 
     async def list(
-        self, kind: Kind, namespace: str | None = None, *, labels: str = "", metadata_only: bool = False
+        self,
+        kind: Kind,
+        namespace: str | None = None,
+        *,
+        labels: str = "",
+        metadata_only: bool = False,
+        sink: Sink | None = None,
     ) -> Listing:
-        call = self._inner.list(kind, namespace, labels=labels, metadata_only=metadata_only)
+        call = self._inner.list(kind, namespace, labels=labels, metadata_only=metadata_only, sink=sink)
         return await self._count("list", kind, call)
 
     async def create(self, kind: Kind, namespace: str, body: Raw) -> Raw:

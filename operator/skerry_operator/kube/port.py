@@ -7,18 +7,22 @@ CancelledError; a call answers within its timeout or raises Unknown.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from skerry_operator.kube.kinds import Kind, Raw
 
-__all__ = ["OPERATOR_MANAGER", "RUNNER_MANAGER", "KubePort", "Listing"]
+__all__ = ["OPERATOR_MANAGER", "RUNNER_MANAGER", "KubePort", "Listing", "Sink"]
 
 OPERATOR_MANAGER = "skerry-operator"
 """Field manager of what the operator applies in its own name."""
 
 RUNNER_MANAGER = "skerry-runner"
 """Field manager of the runner, whose last word the operator relays when the runner could not."""
+
+
+Sink = Callable[[Raw], object]
 
 
 @dataclass(frozen=True)
@@ -35,9 +39,18 @@ class KubePort(Protocol):
         ...
 
     async def list(
-        self, kind: Kind, namespace: str | None = None, *, labels: str = "", metadata_only: bool = False
+        self,
+        kind: Kind,
+        namespace: str | None = None,
+        *,
+        labels: str = "",
+        metadata_only: bool = False,
+        sink: Sink | None = None,
     ) -> Listing:
         """All objects of the selection, read in chunks; with `metadata_only` apiVersion, kind and metadata only.
+
+        With a `sink` each object is handed to it as it comes (again, if the list had to be begun anew) and the
+        answer holds metadata only: thousands of whole objects are never in memory at once.
 
         Raises Gone when the list took longer than the server keeps its snapshot: begin anew.
         """

@@ -13,7 +13,7 @@ import tenacity
 
 from skerry_operator.errors import Unknown
 from skerry_operator.kube.kinds import Kind, Raw
-from skerry_operator.kube.port import OPERATOR_MANAGER, KubePort, Listing
+from skerry_operator.kube.port import OPERATOR_MANAGER, KubePort, Listing, Sink
 
 __all__ = ["RetryingPort"]
 
@@ -41,10 +41,16 @@ class RetryingPort:
         return await self._repeat(lambda: self._inner.get(kind, namespace, name))
 
     async def list(
-        self, kind: Kind, namespace: str | None = None, *, labels: str = "", metadata_only: bool = False
+        self,
+        kind: Kind,
+        namespace: str | None = None,
+        *,
+        labels: str = "",
+        metadata_only: bool = False,
+        sink: Sink | None = None,
     ) -> Listing:
         return await self._repeat(
-            lambda: self._inner.list(kind, namespace, labels=labels, metadata_only=metadata_only)
+            lambda: self._inner.list(kind, namespace, labels=labels, metadata_only=metadata_only, sink=sink)
         )
 
     async def create(self, kind: Kind, namespace: str, body: Raw) -> Raw:

@@ -21,7 +21,7 @@ _BEFORE = frozenset({None, RunPhase.PENDING, RunPhase.QUEUED})
 
 _WORDS = {
     QueueReason.THREAD_BUSY: "another run of the same thread is before it",
-    QueueReason.SANDBOX_CLASS_CONFLICT: "the thread still has a sandbox of another class",
+    QueueReason.SANDBOX_CLASS_CONFLICT: "the thread still has a sandbox of another class, or a standalone one",
     QueueReason.NAMESPACE_LIMIT: "the namespace has as many runs as it may (maxRunsPerNamespace)",
 }
 

@@ -60,7 +60,7 @@ def _in_time(f: RunFacts, verdict: Verdict) -> Verdict:
     begun = f.status.epoch_time
     if verdict.late is None or begun is None or f.now < begun + f.startup_limit:
         return verdict
-    if f.phase is RunPhase.RUNNING or f.phase is RunPhase.QUEUED or f.epoch != (f.status.epoch or 0):
+    if f.phase is RunPhase.RUNNING or f.epoch != (f.status.epoch or 0):
         return verdict  # the clock starts anew with this very status
     seconds = f.run.spec.limits.startup_deadline_seconds
     return ending.failed(verdict.late, f"not running after {seconds} s: {verdict.message}")

@@ -50,7 +50,7 @@ def use_of(
 ) -> tuple[SandboxUse | None, GrantRequest | None]:
     """`status.sandbox` beside `phase`, and the grant to be minted into it where the present one does not fit.
 
-    `deadline` is when the grant ends; None while the run is not Running, and then there is no grant.
+    `deadline` is when the grant ends; None before the run was first Running, and then there is no grant.
     """
     before = run.status.sandbox
     if not (eager or before is not None or request_of(run) is not None):

@@ -71,8 +71,8 @@ class Gatherer:
             admission=self._memory.decision(namespace, run.metadata.uid),
             status_written=self._memory.status_written.get(run.metadata.uid),
         )
-        if over(run) or not isinstance(profile, Found):
-            return observed
+        if over(run) or not observed.prepared or not isinstance(profile, Found):
+            return observed  # where nothing is prepared, nothing else may be read
         sandbox_class, policy = await asyncio.gather(
             self._class(namespace, class_name(run, profile.value)),
             self._policy(namespace, profile_policy_name(run.spec.profile_ref.name)),

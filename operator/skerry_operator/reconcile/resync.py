@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 
@@ -82,9 +83,7 @@ class Resync:
     async def prime(self) -> None:
         """Fill the cache: whole objects of every kind. Raises KubeError; what was read stays."""
         for kind in WATCHED:
-            listing = await self._list(kind, metadata_only=False)
-            for raw in listing.items:
-                self._store.put(kind, raw)
+            listing = await self._port.list(kind, labels=_labels(kind), sink=partial(self._store.put, kind))
             self._drop_ghosts(kind, listing)
             self._health.note_listed(kind)
             self._health.note_delivered(kind)
@@ -93,7 +92,10 @@ class Resync:
     async def check(self) -> None:
         """Compare every kind and read live what the watch did not tell within the grace. Raises KubeError."""
         try:
-            listings = {kind: await self._list(kind, metadata_only=True) for kind in WATCHED}
+            listings = {
+                kind: await self._port.list(kind, labels=_labels(kind), metadata_only=True)
+                for kind in WATCHED
+            }
             first = {kind: differences(kind, listing, self._store) for kind, listing in listings.items()}
             if any(first.values()):
                 await self._clock.sleep(self._grace)
@@ -103,10 +105,6 @@ class Resync:
                 await self._repair(kind, lasting)
         finally:
             self._health.note_resynced()
-
-    async def _list(self, kind: Kind, *, metadata_only: bool) -> Listing:
-        labels = POD_LABELS if kind is POD else ""
-        return await self._port.list(kind, labels=labels, metadata_only=metadata_only)
 
     def _drop_ghosts(self, kind: Kind, listing: Listing) -> None:
         for namespace, name in differences(kind, listing, self._store).ghosts:
@@ -131,3 +129,7 @@ class Resync:
         for result in results:
             if isinstance(result, BaseException):
                 raise result
+
+
+def _labels(kind: Kind) -> str:
+    return POD_LABELS if kind is POD else ""

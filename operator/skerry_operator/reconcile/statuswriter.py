@@ -67,5 +67,5 @@ class StatusWriter:
             phase=phase,
             epoch=status.get("epoch"),
             failure=failure.get("class"),
-            message=failure.get("message"),
+            detail=failure.get("message"),
         )

@@ -15,12 +15,13 @@ from skerry_operator.health import Health
 from skerry_operator.keys import Key, lane, queue_key, run_key, sandbox_key
 from skerry_operator.kube.kinds import POD, RUN, SANDBOX
 from skerry_operator.plan.podview import PodView
+from skerry_operator.plan.resolve import sandbox_name
 from skerry_operator.queue.backoff import Backoff
 from skerry_operator.queue.workqueue import WorkQueue
 from skerry_operator.reconcile.effects import Effects
 from skerry_operator.reconcile.memory import Memory
 from skerry_operator.reconcile.reconciler import Reconciler
-from skerry_operator.reconcile.work import Worker
+from skerry_operator.reconcile.work import Worker, current_key
 
 __all__ = ["Term", "TermSettings", "all_keys", "live_keys"]
 
@@ -52,6 +53,11 @@ def live_keys(store: Store) -> Iterator[Key]:
 
 
 def _rest(store: Store) -> Iterator[Key]:
+    for namespace in store.table(RUN).namespaces():
+        for run in store.live_runs(namespace):
+            yield sandbox_key(
+                namespace, sandbox_name(run)
+            )  # it may have asked for one that does not exist yet
     for namespace, name, _ in store.table(SANDBOX).names():
         yield sandbox_key(namespace, name)
     for namespace, name, entry in store.table(POD).names():
@@ -84,11 +90,16 @@ class Term:
         )
 
     def heard(self, change: Change) -> None:
-        """A change in the cache: wake whom it concerns, drop what was remembered of the dead."""
+        """A change in the cache: wake whom it concerns, drop what was remembered of the dead.
+
+        A pass is not woken by what it wrote or read itself: it gathers again after each.
+        """
         if change.new is None:
             self._memory.forget(change)
+        own = current_key.get()
         for key in wakes(change, self._effects.store):
-            self.queue.add(key)
+            if key != own:
+                self.queue.add(key)
 
     def look_again(self, spread: float) -> None:
         """After a resync: every live key within the next `spread` seconds; policies are no longer trusted."""

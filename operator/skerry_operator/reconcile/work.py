@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
+
 import structlog
 
 from skerry_operator.clock import Clock
@@ -12,7 +14,10 @@ from skerry_operator.metrics import Metrics
 from skerry_operator.queue.workqueue import QueueClosed, WorkQueue
 from skerry_operator.reconcile.reconciler import Reconciler
 
-__all__ = ["Worker"]
+__all__ = ["Worker", "current_key"]
+
+current_key: ContextVar[Key | None] = ContextVar("current_key", default=None)
+"""The key of the pass that the running code belongs to; its own changes need not wake it, since it looks again."""
 
 _log = structlog.get_logger(__name__)
 
@@ -44,9 +49,11 @@ class Worker:
     async def step(self) -> None:
         """One pass of the next key; raises QueueClosed."""
         key = await self._queue.get()
+        mark = current_key.set(key)
         try:
             await self._pass(key)
         finally:
+            current_key.reset(mark)
             self._queue.done(key)
             self._health.note_passed()
 

@@ -47,9 +47,7 @@ def next_status(f: RunFacts, verdict: Verdict) -> tuple[AgentRunStatus, GrantReq
         f.observed.sandbox,
         phase,
         eager=_eager(f),
-        deadline=running + f.active_limit + f.settings.grant_margin
-        if running and phase is RunPhase.RUNNING
-        else None,
+        deadline=running + f.active_limit + f.settings.grant_margin if running else None,
     )
     status = AgentRunStatus(
         observed_generation=f.run.metadata.generation,

@@ -30,6 +30,8 @@ class Collector:
     def feed(self, chunk: Chunk) -> None:
         if self._on_output is not None:
             self._on_output(chunk)
+        if chunk.dropped:
+            self._head_left = 0  # what follows a gap stays behind it
         if self._head_left > 0 and chunk.data:
             head = Chunk(chunk.source, chunk.data[: self._head_left])
             self._head_left -= len(head.data)

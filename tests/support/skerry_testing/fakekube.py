@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 from skerry_api.base import format_time
 from skerry_operator.errors import AlreadyExists, Conflict, NotFound
 from skerry_operator.kube.kinds import POD, RUN, SANDBOX, Kind, Raw
-from skerry_operator.kube.port import OPERATOR_MANAGER, Listing
+from skerry_operator.kube.port import OPERATOR_MANAGER, Listing, Sink
 from skerry_testing.fakeclock import FakeClock
 from skerry_testing.fakessa import Path, apply
 from skerry_testing.faults import Call, Faults
@@ -51,10 +51,20 @@ class FakeKube:
         return await self._around("get", kind, namespace, name, lambda: self.peek(kind, namespace, name))
 
     async def list(
-        self, kind: Kind, namespace: str | None = None, *, labels: str = "", metadata_only: bool = False
+        self,
+        kind: Kind,
+        namespace: str | None = None,
+        *,
+        labels: str = "",
+        metadata_only: bool = False,
+        sink: Sink | None = None,
     ) -> Listing:
         return await self._around(
-            "list", kind, namespace or "", "", lambda: self._list(kind, namespace, labels, metadata_only)
+            "list",
+            kind,
+            namespace or "",
+            "",
+            lambda: self._list(kind, namespace, labels, metadata_only, sink),
         )
 
     async def create(self, kind: Kind, namespace: str, body: Raw) -> Raw:
@@ -192,13 +202,18 @@ class FakeKube:
 
         return await self.faults.around(call, checked)
 
-    def _list(self, kind: Kind, namespace: str | None, labels: str, metadata_only: bool) -> Listing:
+    def _list(
+        self, kind: Kind, namespace: str | None, labels: str, metadata_only: bool, sink: Sink | None
+    ) -> Listing:
         items = [
             found
             for found in self.all(kind, namespace)
             if _selects(labels, found["metadata"].get("labels") or {})
         ]
-        if metadata_only:
+        if sink is not None:
+            for found in items:
+                sink(found)
+        if metadata_only or sink is not None:
             items = [{"metadata": found["metadata"]} for found in items]
         return Listing(tuple(items), str(self._version))
 
@@ -217,9 +232,7 @@ class FakeKube:
         found = self._objects.get(key)
         if found is None:
             return self.add(kind, body)
-        merged = _copy(found) | {
-            name: _copy(value) for name, value in body.items() if name != "metadata"
-        }
+        merged = _copy(found) | {name: _copy(value) for name, value in body.items() if name != "metadata"}
         merged["metadata"] |= {name: meta[name] for name in ("labels", "annotations") if name in meta}
         return _copy(found) if merged == found else self._store(key, merged, "MODIFIED")
 

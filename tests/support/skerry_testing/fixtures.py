@@ -59,7 +59,7 @@ async def install_crds(access: Access) -> None:
 
 
 def _established(crd: dict[str, dict[str, list[dict[str, str]]]]) -> bool:
-    conditions = crd.get("status", {}).get("conditions", [])
+    conditions = crd.get("status", {}).get("conditions") or []  # null at first
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 

@@ -58,7 +58,9 @@ class FakeProbe:
 class OpWorld:
     """One namespace, one operator (more by `another`). Nothing happens but in `settle`, `go` and the test's own calls."""
 
-    def __init__(self, clock: FakeClock | None = None, kube: FakeKube | None = None) -> None:
+    def __init__(
+        self, clock: FakeClock | None = None, kube: FakeKube | None = None, keys: KeyRing | None = None
+    ) -> None:
         self.clock = clock or FakeClock()
         self.kube = kube or FakeKube(self.clock, Faults())
         self.probe = FakeProbe()
@@ -68,7 +70,7 @@ class OpWorld:
         """Whether the watch of this operator tells nothing."""
         self.dead = False
         self._numbers = count(1)
-        self.keys = self._key_ring()
+        self.keys = keys or self._key_ring()
         self.kube.watch(self._heard)
         self._boot()
 
@@ -93,12 +95,21 @@ class OpWorld:
         self.resync = Resync(
             port=port, store=self.store, clock=self.clock, health=health, metrics=self.metrics, grace=0.0
         )
-        self.term: Term | None = Term(effects, health, TermSettings(workers=1), lambda: 0.5)
+        self._effects, self._health = effects, health
+        self.term: Term | None = self._new_term()
+
+    def _new_term(self) -> Term:
+        return Term(self._effects, self._health, TermSettings(workers=1), lambda: 0.5)
 
     async def start(self) -> None:
         """Lists everything and puts every key into the queue, as at the beginning of a term."""
         assert self.term is not None
         await self.resync.prime()
+        self.term.begin()
+
+    def next_term(self) -> None:
+        """Leadership was lost and won again: the cache is warm, all else is new."""
+        self.term = self._new_term()
         self.term.begin()
 
     def kill(self) -> None:

@@ -55,6 +55,7 @@ class PlanWorld(PlanCluster):
         refusal: Refusal | None = None
         for _ in range(MAX_ROUNDS):
             plan = plan_run(self.see_run(name, live=False, refusal=refusal), self.now, SETTINGS)
+            assert not plan.actions, "nothing is done on hearsay"
             if plan.needs_live:
                 plan = plan_run(self.see_run(name, live=True, refusal=refusal), self.now, SETTINGS)
                 assert not plan.needs_live
@@ -71,6 +72,7 @@ class PlanWorld(PlanCluster):
         refusal: Refusal | None = None
         for _ in range(MAX_ROUNDS):
             plan = plan_sandbox(self.see_sandbox(name, live=False, refusal=refusal), self.now, SETTINGS)
+            assert not plan.actions, "nothing is done on hearsay"
             if plan.needs_live:
                 plan = plan_sandbox(self.see_sandbox(name, live=True, refusal=refusal), self.now, SETTINGS)
                 assert not plan.needs_live

@@ -57,14 +57,14 @@ class Probe:
         return self.world.in_pod(self.pod, "python3", "-c", _CONNECT, host, str(port)).strip() == "open"
 
 
-async def probe(world: World, name: str, **labels: str) -> Probe:
+async def probe(world: World, name: str, *, image: str = "sandbox", **labels: str) -> Probe:
     """A running Pod with these labels, under the namespace's Pod Security."""
     security: dict[str, Any] = {
         "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "runAsNonRoot": True,
         "runAsUser": 10001, "seccompProfile": {"type": "RuntimeDefault"},
     }  # fmt: skip
     container = {
-        "name": "probe", "image": world.stack.images["sandbox"], "command": ["sleep", "600"], "securityContext": security,
+        "name": "probe", "image": world.stack.images[image], "command": ["sleep", "600"], "securityContext": security,
     }  # fmt: skip
     body = {
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels},

@@ -120,18 +120,25 @@ class Sandboxd:
 
 @contextlib.asynccontextmanager
 async def running_sandboxd(
-    where: Path, identity: Identity | None = None, *, port: int = 0, mounted: bool = False, **environment: str
+    where: Path,
+    identity: Identity | None = None,
+    *,
+    port: int = 0,
+    mounted: bool = False,
+    prefix: tuple[str, ...] = (),
+    **environment: str,
 ) -> AsyncIterator[Sandboxd]:
     """Start one below `where`; it is stopped at the end, whatever happened. `environment` overrides variables.
 
-    `mounted`: it sees its files at /mnt/user-data, as in a Pod, in a mount namespace of its own.
+    `mounted`: it sees its files at /mnt/user-data, as in a Pod, in a mount namespace of its own. `prefix`: a
+    command that runs the rest, as another user, say.
     """
     identity = identity or Identity()
     files, run = where / "files", where / "run"
     files.mkdir(parents=True, exist_ok=True)
     run.mkdir(exist_ok=True)
     process = await asyncio.create_subprocess_exec(
-        *(_in_pod_view(files) if mounted else ()), sys.executable, "-W", "default", "-m", "skerry_sandboxd",
+        *prefix, *(_in_pod_view(files) if mounted else ()), sys.executable, "-W", "default", "-m", "skerry_sandboxd",
         env={
             "PATH": os.environ["PATH"], "HOME": str(files),
             "SKERRY_OPERATOR_KEYS": KeySet.of([identity.operator.public]).to_jwks(),
@@ -149,6 +156,9 @@ async def running_sandboxd(
     try:
         bound = await _listening(logs, reader)
         yield Sandboxd(identity, process, bound, files, run / "sandboxd.sock", run, logs)
+    except BaseException as error:
+        error.add_note(f"sandboxd said: {logs}")
+        raise
     finally:
         if process.returncode is None:
             process.terminate()

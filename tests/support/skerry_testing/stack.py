@@ -70,7 +70,7 @@ def _install(instance: str, namespace: str) -> Stack:
         access=Access.from_kubeconfig(Path(facts["kubeconfig"])),
         kubectl=facts["kubectl"],
         helm=facts["helm"],
-        ctr=tuple(facts["ctr"]) if isinstance(facts["ctr"], list) else (facts["ctr"],),
+        ctr=(facts["ctr"], "-a", facts["containerdSocket"], "-n", "k8s.io"),
         images=images,
     )
     values = {

@@ -96,9 +96,9 @@ class BoxFacts:
 
     @property
     def start_limit(self) -> datetime:
-        """When a sandbox that is still not Ready has failed."""
-        holder, made = self.status.holder, self.sandbox.metadata.creation_timestamp
-        begins = [self.pod.created if self.pod else made, holder.since if holder and not self.pod else None]
+        """When a sandbox that is still not Ready has failed; one that was parked has its time again."""
+        holder, made = self.holder, self.sandbox.metadata.creation_timestamp
+        begins = [self.pod.created if self.pod else made, holder.since if holder else None]
         begin = max((each for each in begins if each is not None), default=self.now)
         return begin + self.settings.sandbox_startup
 

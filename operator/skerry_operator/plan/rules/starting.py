@@ -136,6 +136,8 @@ def refused(f: RunFacts) -> Step | None:
 
 def start(f: RunFacts) -> Step | None:
     """Make the Pod of the next epoch; the status follows from seeing it."""
+    if not f.observed.live:
+        return Plan(needs_live=True)  # before the Pod is built: that costs more than all the rest
     document, profile = _document(f), _profile(f)
     assert isinstance(document, RunDocument)  # noqa: S101 - `invalid` and `no_text` come before
     try:

@@ -222,7 +222,7 @@ def chaos(world: PlanWorld, dice: random.Random) -> None:  # noqa: C901, PLR0912
             pass
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(24))
 def test_whatever_happens(seed: int) -> None:
     """The world itself asserts: ended runs stay ended, epochs never fall, one Pod per run, no forced deletes.
 
@@ -231,7 +231,7 @@ def test_whatever_happens(seed: int) -> None:
     """
     dice = random.Random(seed)
     world = PlanWorld(idle=None if seed % 3 else 1e9)
-    for _ in range(80):
+    for _ in range(60):
         before = {name: raw["status"].get("phase") for name, raw in world.runs.items()}
         uids = {name: raw["metadata"]["uid"] for name, raw in world.runs.items()}
         chaos(world, dice)

@@ -78,6 +78,12 @@ class TestAcquire:
         assert (status["phase"], status["endpoint"]) == ("Ready", "http://10.1.1.1:8090")
         assert plan_sandbox(held(a_sandbox(status=status), pod()), after(9), SETTINGS) == Plan()
 
+    def test_who_holds_it_keeps_it(self) -> None:
+        older = asking("older", created=after(-60))
+        observed = held(a_sandbox(status=READY), pod(), runs=(older, asking()))
+        status = status_of(plan_sandbox(observed, NOW, SETTINGS))
+        assert status["holder"] == HOLDER
+
     def test_a_failing_probe_takes_nothing_away(self) -> None:
         status = status_of(plan_sandbox(held(a_sandbox(status=PENDING), pod()), NOW, SETTINGS))
         assert plan_sandbox(held(a_sandbox(status=status), pod(conditions=[])), after(9), SETTINGS) == Plan()
@@ -110,6 +116,16 @@ class TestAcquire:
         assert plan.actions == (DeletePod(NS, "sbx", "pod-sbx"),)
         going = plan_sandbox(held(a_sandbox(), pod(owner="uid-former", deleted=after(5))), NOW, SETTINGS)
         assert (going.actions, going.status) == ((), None)
+
+    def test_somebody_elses_pod_of_the_name_is_not_touched(self) -> None:
+        for other in (pod(owner=""), pod(owner="uid-other", ours=False)):
+            [create] = plan_sandbox(held(a_sandbox(), other), NOW, SETTINGS).actions
+            assert isinstance(create, CreatePod)
+            refused = held(a_sandbox(), other, refusal=Refusal(RefusalKind.NAME_TAKEN, "sbx exists"))
+            assert conditions(status_of(plan_sandbox(refused, NOW, SETTINGS)))["Ready"] == (
+                "False",
+                "PodRemains",
+            )
 
     def test_a_changed_class_changes_its_policy(self) -> None:
         stale = {"default": Found("old")}

@@ -78,6 +78,13 @@ class TestRelease:
         assert (status["phase"], status["holder"]["name"]) == ("Ready", "next")
         assert "idleSince" not in status
 
+    def test_a_parked_one_that_is_busy_has_its_time_to_get_ready(self) -> None:
+        observed = held(a_sandbox(status=PARKED), pod(conditions=[]), runs=(asking("next"),))
+        status = status_of(plan_sandbox(observed, after(5000), SETTINGS))
+        assert (status["phase"], status["holder"]["name"]) == ("Pending", "next")
+        late = held(a_sandbox(status=status), pod(conditions=[]), runs=(asking("next"),))
+        assert status_of(plan_sandbox(late, after(5600), SETTINGS))["phase"] == "Failed"
+
     def test_a_run_of_another_class_does_not_keep_it_alive(self) -> None:
         other = asking("next", sandbox={"classRef": {"name": "gpu"}})
         plan = plan_sandbox(held(a_sandbox(status=PARKED), pod(), runs=(other,)), after(600), SETTINGS)

@@ -15,7 +15,7 @@ from skerry_operator.plan.lookup import Missing
 from skerry_operator.plan.podview import NodeState
 from skerry_operator.plan.run import plan_run
 from skerry_operator.plan.types import Plan
-from skerry_testing.planrun import RUNNING, report, see, status_of
+from skerry_testing.planrun import PROVISIONING, RUNNING, report, see, status_of
 from skerry_testing.plans import (
     NOW,
     NS,
@@ -75,6 +75,20 @@ class TestLoss:
         assert [event.reason for event in plan.events] == ["Retrying"]
         assert failure in plan.events[0].message
 
+    def test_the_start_up_clock_begins_anew_with_the_epoch(self) -> None:
+        status = status_of(
+            plan_run(
+                see(a_run(status=PROVISIONING), a_pod("run-2", epoch=2, phase="Pending")),
+                after(300),
+                SETTINGS,
+            )
+        )
+        assert (status["epoch"], status["epochTime"], status["deadline"]) == (
+            2,
+            "2026-01-01T12:05:00Z",
+            "2026-01-01T12:15:00Z",
+        )
+
     def test_a_deleted_pod_is_waited_out_and_then_lost(self) -> None:
         going = a_pod(state=running, deleted=after(30))
         said = status_of(plan_run(see(a_run(status=RUNNING), going), NOW, SETTINGS))
@@ -111,7 +125,11 @@ class TestLoss:
         plan = plan_run(see(a_run(status=RUNNING), a_pod(uid="pod-impostor", state=running)), NOW, SETTINGS)
         assert plan.actions == (DeletePod(NS, "run-1", "pod-impostor"),)
 
-    def test_a_retry_waits_for_what_is_missing(self) -> None:
-        status = status_of(plan_run(see(a_run(status=RUNNING), profile=Missing()), after(5), SETTINGS))
+    @pytest.mark.parametrize("seconds", [5, 2000])
+    def test_a_retry_waits_for_what_is_missing_with_a_new_clock(self, seconds: int) -> None:
+        run = a_run(status=RUNNING)
+        status = status_of(plan_run(see(run, profile=Missing()), after(seconds), SETTINGS))
         assert (status["phase"], status["epoch"]) == ("Provisioning", 1)
-        assert status["epochTime"] == "2026-01-01T12:00:05Z"
+        late = see(a_run(status=status), profile=Missing())
+        assert plan_run(late, after(seconds + 599), SETTINGS).status is None
+        assert status_of(plan_run(late, after(seconds + 600), SETTINGS))["phase"] == "Failed"

@@ -1,0 +1,1 @@
+"""`make demo`: an AgentRun goes through a real Kubernetes while a person watches."""
