@@ -26,8 +26,8 @@ from skerry_runner.middleware.dynamiccontext import (
     placed,
     reminder,
 )
-from skerry_testing.threadruns import ThreadRuns
 from skerry_testing.runnerworld import RunnerWorld, document
+from skerry_testing.threadruns import ThreadRuns
 
 FRIDAY = date(2026, 5, 8)
 TOLD, NOTHING, MISSED = (reminder("r", FRIDAY, Recalled(outcome)) for outcome in Remembered)

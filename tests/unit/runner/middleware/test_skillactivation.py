@@ -32,8 +32,8 @@ from skerry_runner.middleware.skillactivation.row import (
 )
 from skerry_runner.models.scripted.faults import ScriptedFault
 from skerry_runner.skills import Skill
-from skerry_testing.threadruns import ThreadRuns
 from skerry_testing.runnerworld import RunnerWorld, document
+from skerry_testing.threadruns import ThreadRuns
 
 PDF = Skill("pdf", "# PDF\nUse <b>qpdf</b> & friends.", files={"forms.md": "f", "a.md": "a"})
 OFF = Skill("off", "x", enabled=False)

@@ -20,8 +20,8 @@ from skerry_runner.middleware.summarization import Summarization
 from skerry_runner.middleware.summarization.row import RETRY_TURNS, usable_text
 from skerry_runner.middleware.todolist import TodoList
 from skerry_runner.skills import Skill
-from skerry_testing.threadruns import ThreadRuns
 from skerry_testing.runnerworld import RunnerWorld, document
+from skerry_testing.threadruns import ThreadRuns
 
 
 def row(trigger: int = 6, keep: int = 2, **kwargs: Any) -> Summarization:

@@ -36,8 +36,8 @@ from skerry_runner.middleware.todolist.plan import (
 from skerry_runner.models.scripted.faults import ScriptedFault
 from skerry_runner.pending import RunKey
 from skerry_runner.state import TodoItem
-from skerry_testing.threadruns import ThreadRuns
 from skerry_testing.runnerworld import RunnerWorld, document
+from skerry_testing.threadruns import ThreadRuns
 
 OPEN: list[TodoItem] = [
     {"content": "look <there>", "status": "completed"},

@@ -12,8 +12,8 @@ from typing_extensions import override
 
 from skerry_api.phases import OutcomeClass
 from skerry_runner.models.internal import InternalAnswer, Purpose, internal_call
-from skerry_testing.threadruns import ThreadRuns
 from skerry_testing.runnerworld import RunnerWorld, document
+from skerry_testing.threadruns import ThreadRuns
 
 ASKED = [HumanMessage("What is it called?")]
 

@@ -7,8 +7,8 @@ import pytest
 from skerry_api.phases import OutcomeClass
 from skerry_runner.state import TodoItem
 from skerry_runner.tools.write_todos import TODO_CHARS, TODOS_MAX, report_of, write_todos
-from skerry_testing.threadruns import ThreadRuns
 from skerry_testing.runnerworld import RunnerWorld, document
+from skerry_testing.threadruns import ThreadRuns
 
 
 def todo(content: str, status: str = "pending") -> TodoItem:
