@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from langchain.agents import create_agent
+from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 
@@ -38,7 +40,12 @@ def record_fault(context: RunContext | None, fault: RowFault) -> None:
         )
 
 
-def build_agent(document: RunDocument, built: BuiltModel, checkpointer: BaseCheckpointSaver[Any]) -> Agent:
+def build_agent(
+    document: RunDocument,
+    built: BuiltModel,
+    checkpointer: BaseCheckpointSaver[Any],
+    tools: Sequence[BaseTool] = (),
+) -> Agent:
     """Assemble the lead agent.
 
     Raises:
@@ -50,7 +57,7 @@ def build_agent(document: RunDocument, built: BuiltModel, checkpointer: BaseChec
     pipeline = compose(rows, state_schema=RunnerState, on_fault=record_fault)
     return create_agent(
         built.model,
-        tools_for(document.tools),
+        [*tools_for(document.tools), *tools],
         system_prompt=document.system_prompt or None,
         middleware=[pipeline],
         state_schema=RunnerState,

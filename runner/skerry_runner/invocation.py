@@ -9,6 +9,7 @@ from typing import Any
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from skerry_api.document import RunDocument
@@ -30,11 +31,13 @@ from skerry_runner.ports import Ports, RunResult
 from skerry_runner.session import SandboxSession
 from skerry_runner.skills import Skill
 from skerry_runner.state import RunLimits
+from skerry_runner.toolservers import OpenServers, no_servers
 from skerry_runner.usage import Counts, Tally
 
 __all__ = ["AgentBuilder", "Invocation", "counts_of", "thread_key"]
 
-AgentBuilder = Callable[[RunDocument, BuiltModel, BaseCheckpointSaver[Any]], Agent]
+AgentBuilder = Callable[[RunDocument, BuiltModel, BaseCheckpointSaver[Any], Sequence[BaseTool]], Agent]
+"""The last: tools of servers, beside those that the document names."""
 STEPS_PER_TURN = 4
 """Graph steps of a turn: before_model, model, after_model, tools. The graph's own limit must not bite first."""
 STEPS_SPARE = 100
@@ -72,6 +75,7 @@ class Invocation:
         files: Sequence[GivenFile] = (),
         skills: Sequence[Skill] = (),
         memory: MemorySource | None = None,
+        servers: OpenServers = no_servers,
     ) -> None:
         self._skills = tuple(skills)
         self._memory = memory or NoMemory()
@@ -87,6 +91,7 @@ class Invocation:
         self._tally = Tally(lambda counts: ports.reporter.progress(counts.progress(), counts.usage()))
         self._observer = ModelObserver(ports.journal, self._tally)
         self.session = SandboxSession(ports.sandboxes, ports.reporter, ports.journal)
+        self._servers = servers(self.session)
 
     def start_event(self) -> RunStart:
         """The journal's first line."""
@@ -109,7 +114,8 @@ class Invocation:
             self._built = await asyncio.to_thread(
                 build_model, self._document.model, run=self._document.run.uid, api_key=self._api_key
             )
-            agent = self._build(self._document, self._built, self._checkpointer)
+            tools = await self._servers.open()
+            agent = self._build(self._document, self._built, self._checkpointer, tools)
             state = await self._invoke(agent)
         except RunEnded as ended:
             return self.result(ended.outcome)
@@ -117,6 +123,8 @@ class Invocation:
             if self._built is not None and self._observer.made(error):
                 return self.result(model_error(error, self._built.endpoint))
             return self.result(app_error(type(error).__name__, str(error) or type(error).__name__))
+        finally:
+            await self._servers.close()
         outcome, stop_reason, answer = end_of(state, self._document.run.uid)
         return self._strict(self.result(outcome, stop_reason, answer))
 
@@ -197,6 +205,7 @@ class Invocation:
             memory=self._memory,
             skills=self._skills,
             files=self._files,
+            deferred=self._servers,
         )
 
     def _model_calls(self) -> ModelCalls:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
@@ -33,6 +33,7 @@ class SandboxSession:
         self._paths: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.staging = Staging(journal)
         """Files that the sandbox gets before anybody works in it."""
+        self._leaving: list[Callable[[], Awaitable[None]]] = []
         self.last_id: str | None = None
         """Id of the sandbox this run has worked in; stays after release."""
 
@@ -88,6 +89,10 @@ class SandboxSession:
         self._journal.emit(SandboxReplaced(sandbox_id=self.last_id or "", message=message))
         self.staging.lost()
 
+    def on_release(self, leave: Callable[[], Awaitable[None]]) -> None:
+        """Have `leave` called before the sandbox is let go of, while there is still one to clean up in."""
+        self._leaving.append(leave)
+
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:
         """Be a holder for the time of the block, whichever way it ends."""
@@ -105,6 +110,11 @@ class SandboxSession:
             await self._release()
 
     async def _release(self) -> None:
+        for leave in self._leaving if self._held is not None else ():
+            try:
+                await leave()
+            except Exception:
+                log.exception("what works in the sandbox could not be ended")
         async with self._lock:
             held, self._held = self._held, None
             if held is None:

@@ -10,8 +10,8 @@ from typing import Annotated, Literal, NotRequired, TypedDict, TypeVar, cast
 from langchain.agents import AgentState
 
 __all__ = [
-    "Artifact", "RunLimits", "RunStop", "RunnerState", "SandboxRef", "TodoItem", "UploadedFile", "ViewedImage",
-    "merge_artifacts", "merge_cursors", "merge_images", "merge_limits", "merge_sandbox", "merge_stop",
+    "Artifact", "Promoted", "RunLimits", "RunStop", "RunnerState", "SandboxRef", "TodoItem", "UploadedFile", "ViewedImage",
+    "merge_artifacts", "merge_cursors", "merge_images", "merge_limits", "merge_promoted", "merge_sandbox", "merge_stop",
     "merge_uploads", "replace_todos",
 ]  # fmt: skip
 
@@ -46,6 +46,13 @@ class RunStop(TypedDict):
 
 class SandboxRef(TypedDict):
     id: str
+
+
+class Promoted(TypedDict):
+    """Deferred tools that a search has brought to light; they hold for the catalogue with this hash alone."""
+
+    catalogue: str
+    names: list[str]
 
 
 class TodoItem(TypedDict):
@@ -111,6 +118,14 @@ def merge_sandbox(left: SandboxRef | None, right: SandboxRef | None) -> SandboxR
     return left
 
 
+def merge_promoted(left: Promoted | None, right: Promoted | None) -> Promoted | None:
+    """Within a catalogue promotions add up, in order; another catalogue begins anew."""
+    if left is None or right is None or left["catalogue"] != right["catalogue"]:
+        return right or left
+    names = list(dict.fromkeys((*left["names"], *right["names"])))
+    return Promoted(catalogue=right["catalogue"], names=names)
+
+
 def replace_todos(left: list[TodoItem] | None, right: list[TodoItem] | None) -> list[TodoItem] | None:
     """The plan is written as a whole: the newest stands, and an empty one too."""
     return left if right is None else right
@@ -161,6 +176,7 @@ class RunnerState(AgentState[None]):
     limits: NotRequired[Annotated[dict[str, RunLimits], merge_limits]]
     stop: NotRequired[Annotated[RunStop | None, merge_stop]]
     sandbox: NotRequired[Annotated[SandboxRef | None, merge_sandbox]]
+    promoted: NotRequired[Annotated[Promoted | None, merge_promoted]]
     todos: NotRequired[Annotated[list[TodoItem] | None, replace_todos]]
     uploads: NotRequired[Annotated[list[UploadedFile], merge_uploads]]
     viewed_images: NotRequired[Annotated[list[ViewedImage], merge_images]]

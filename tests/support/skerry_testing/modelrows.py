@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from langchain.agents import create_agent
+from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from skerry_api.document import RunDocument
@@ -54,13 +55,18 @@ async def play(
 ) -> RunResult:
     """Carry a run out, without its first and last journal lines."""
 
-    def build(document: RunDocument, built: BuiltModel, checkpointer: BaseCheckpointSaver[Any]) -> Agent:
+    def build(
+        document: RunDocument,
+        built: BuiltModel,
+        checkpointer: BaseCheckpointSaver[Any],
+        tools: Sequence[BaseTool],
+    ) -> Agent:
         rows = rows_of(document, extra)
         if built.playhead is not None:
             rows.append(ScriptCursor())
         return create_agent(
             built.model,
-            tools_for(document.tools),
+            [*tools_for(document.tools), *tools],
             system_prompt=document.system_prompt,
             middleware=[compose(rows, state_schema=RunnerState, on_fault=record_fault)],
             state_schema=RunnerState,

@@ -65,7 +65,12 @@ async def play(
     """Carry a run out through the real graph; `tools` beside or instead of the catalogue's."""
     saver = saver or memory_saver()
 
-    def build(document: RunDocument, built: BuiltModel, checkpointer: BaseCheckpointSaver[Any]) -> Agent:
+    def build(
+        document: RunDocument,
+        built: BuiltModel,
+        checkpointer: BaseCheckpointSaver[Any],
+        _servers: Sequence[BaseTool],
+    ) -> Agent:
         own = {tool.name for tool in tools}
         given = [tool for tool in tools_for(document.tools) if tool.name not in own]
         cursor = [ScriptCursor()] if built.playhead is not None else []

@@ -89,7 +89,7 @@ steps:
 """
 
 
-def apart(document_: RunDocument, built: BuiltModel, checkpointer: Any) -> Agent:
+def apart(document_: RunDocument, built: BuiltModel, checkpointer: Any, _servers: Any = ()) -> Agent:
     return create_agent(
         built.model,
         tools_for(document_.tools),
