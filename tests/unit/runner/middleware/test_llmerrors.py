@@ -15,7 +15,7 @@ from skerry_api.phases import ModelErrorReason, OutcomeClass, StopReason
 from skerry_runner.checkpoint import memory_saver
 from skerry_runner.llm.calls import Breakers, ModelCallFailed
 from skerry_runner.llm.failure import Failure, FailureKind
-from skerry_runner.messages import MODEL_ERROR, STOP
+from skerry_runner.messages import HIDDEN, MODEL_ERROR, STOP
 from skerry_runner.middleware.llmerrors import fallback_message
 from skerry_testing.modelrows import play
 from skerry_testing.runnerworld import RunnerWorld, document
@@ -84,7 +84,11 @@ async def test_what_was_done_before_is_kept_and_the_next_run_goes_on(world: Runn
     again = await play(world, document("steps: [{say: better}]", run="run-uid-2"), saver=saver)
     assert (again.outcome.class_, again.answer) == (OutcomeClass.SUCCEEDED, "better")
     (kept,) = [item async for item in saver.alist(None, limit=1)]
-    messages = kept.checkpoint["channel_values"]["messages"]
+    messages = [
+        message
+        for message in kept.checkpoint["channel_values"]["messages"]
+        if not message.additional_kwargs.get(HIDDEN)
+    ]
     assert [m.type for m in messages] == ["human", "ai", "tool", "ai", "human", "ai"]
     assert messages[3].additional_kwargs[STOP] == "ModelError"
 
