@@ -22,8 +22,10 @@ from skerry_testing.runnerworld import SOURCE, RunnerWorld, document
          f"{SOURCE}: no step is left, but the model is called again (after a tool message)"),
         ("{strict: true, steps: [{say: a}, {say: b}]}", "AppError", "ScriptMismatch",
          f"{SOURCE}: line 1: steps[1]: never played (1 steps are left over)"),
-        ("steps: [{error: {status: 429, message: slow}}]", "ModelError", "RateLimitError", "slow"),
-        ("steps: [{error: {kind: reset}}]", "ModelError", "ResetFault", "the connection was reset"),
+        (f"steps: [{', '.join(['{error: {status: 429, message: slow}}'] * 3)}]", "ModelError", "RateLimited",
+         "RateLimitError: slow (attempts: 3)"),
+        (f"steps: [{', '.join(['{error: {kind: reset}}'] * 3)}]", "ModelError", "ConnectionFailed",
+         "ResetFault: the connection was reset"),
     ],
 )  # fmt: skip
 async def test_it_never_looks_like_a_success(
@@ -40,7 +42,7 @@ async def test_it_never_looks_like_a_success(
 
 
 async def test_the_endpoint_of_a_scripted_error_is_scripted(world: RunnerWorld) -> None:
-    result = await world.run(document("steps: [{error: {status: 500}}]"))
+    result = await world.run(document("steps: [{error: {status: 401}}]"))
     assert result.outcome.endpoint == "scripted"
 
 
@@ -59,9 +61,12 @@ async def test_steps_left_over_are_told(world: RunnerWorld) -> None:
 
 async def test_a_strict_script_does_not_hide_another_failure(world: RunnerWorld) -> None:
     result = await world.run(
-        document("{strict: true, steps: [{error: {status: 500, message: down}}, {say: b}]}")
+        document("{strict: true, steps: [{error: {status: 401, message: down}}, {say: b}]}")
     )
-    assert (result.outcome.class_, result.outcome.message) == (OutcomeClass.MODEL_ERROR, "down")
+    assert (result.outcome.class_, result.outcome.message) == (
+        OutcomeClass.MODEL_ERROR,
+        "AuthenticationError: down",
+    )
 
 
 async def test_a_fault_of_ours_is_an_app_error_with_its_class(world: RunnerWorld) -> None:
