@@ -36,6 +36,7 @@ class ToolLimits:
     glob_results_max: int = 1000
     grep_results: int = 100
     grep_results_max: int = 500
+    search_chars: int = 100_000
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,15 @@ from skerry_api.sandboxd_api import FileKind, FileList, FileStat, Reason, WriteR
 from skerry_sandboxd.errors import ApiError
 from skerry_sandboxd.paths import Roots, os_failure
 
-__all__ = ["append_file", "delete", "list_directory", "open_file", "replace_file", "stat_path"]
+__all__ = [
+    "append_file",
+    "delete",
+    "list_directory",
+    "open_file",
+    "open_to_search",
+    "replace_file",
+    "stat_path",
+]
 
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _KINDS: Final = {
@@ -148,6 +156,20 @@ def list_directory(roots: Roots, path: str, *, depth: int, limit: int) -> FileLi
                 if item.kind is FileKind.DIRECTORY and len(below) + 1 < depth:
                     queue.append((*below, entry))
     return FileList(path=path, entries=tuple(found))
+
+
+def open_to_search(roots: Roots, path: str) -> tuple[int, str | None]:
+    """A descriptor of the directory, to be closed by the caller; of a file's parent together with its name."""
+    place = roots.locate(path)
+    with _translated(path), roots.parent(place) as (parent, name):
+        info = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        if stat.S_ISDIR(info.st_mode):
+            return os.open(
+                name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent
+            ), None
+        if stat.S_ISREG(info.st_mode):
+            return os.dup(parent), name
+    raise _not_a_file(path, info)
 
 
 def _entries(parent: int, names: tuple[str, ...]) -> list[tuple[str, os.stat_result]]:

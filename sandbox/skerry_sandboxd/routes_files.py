@@ -18,6 +18,7 @@ from skerry_sandboxd.errors import ApiError
 from skerry_sandboxd.paths import Roots, os_failure
 from skerry_sandboxd.query import file_mode, flag, number, text
 from skerry_sandboxd.replies import model_response
+from skerry_sandboxd.routes_search import search_routes
 from skerry_sandboxd.settings import Limits
 
 __all__ = ["file_routes"]
@@ -86,6 +87,7 @@ def file_routes(roots: Roots, limits: Limits) -> list[Route]:
         Route("/v1/files", remove, methods=["DELETE"]),
         Route("/v1/files/list", listing, methods=["GET"]),
         Route("/v1/files/stat", stat, methods=["GET"]),
+        *search_routes(roots),
     ]
 
 

@@ -16,11 +16,13 @@ from typing import Final
 
 from typing_extensions import override
 
+from skerry_api.filesearch.models import FindRequest, FindResult, GrepRequest, GrepResult
 from skerry_runner.paths import USER_DATA, WORKSPACE
 from skerry_runner.sandbox.collector import Collector
 from skerry_runner.sandbox.errors import InvalidCall, PathError, SandboxRefused, SandboxUnavailable
 from skerry_runner.sandbox.local_files import LocalFiles
 from skerry_runner.sandbox.local_process import LocalProcess
+from skerry_runner.sandbox.local_search import LocalSearch
 from skerry_runner.sandbox.mounts import Mount, Mounts
 from skerry_runner.sandbox.once import Once
 from skerry_runner.sandbox.process import Process
@@ -64,6 +66,7 @@ class LocalSandbox(Sandbox):
         spelled = None if self._alias is None else str(self._alias)
         self._mounts = Mounts([Mount(USER_DATA, root, spelled=spelled), *mounts])
         self._files = LocalFiles(self._mounts)
+        self._search = LocalSearch(self._mounts)
         self._capabilities = Capabilities(mounts_thread_data=True, runs_commands=allow_bash)
         self._environ = _clean(environ if environ is not None else os.environ)
         self._new_mark = new_mark
@@ -171,6 +174,14 @@ class LocalSandbox(Sandbox):
     @override
     async def stat(self, path: str) -> FileInfo:
         return await asyncio.to_thread(self._files.stat, path)
+
+    @override
+    async def find(self, request: FindRequest) -> FindResult:
+        return await self._search.run(request, FindResult)
+
+    @override
+    async def grep(self, request: GrepRequest) -> GrepResult:
+        return await self._search.run(request, GrepResult, files=True)
 
     @override
     async def delete(self, path: str, *, recursive: bool = False) -> None:

@@ -15,7 +15,7 @@ from skerry_runner.sandbox import errors
 from skerry_runner.sandbox.mounts import Mounts
 from skerry_runner.sandbox.types import EntryKind, FileInfo, Listing
 
-__all__ = ["LocalFiles"]
+__all__ = ["LocalFiles", "translated"]
 
 _MAX_ENTRIES: Final = 10_000
 _TEMPORARY: Final = ".skerry-"
@@ -42,7 +42,8 @@ _ERRORS: Final[dict[int, type[errors.PathError]]] = {
 
 
 @contextlib.contextmanager
-def _translated(path: str) -> Iterator[None]:
+def translated(path: str) -> Iterator[None]:
+    """An OSError in the block becomes a PathError about `path`, as the agent knows it."""
     try:
         yield
     except OSError as error:
@@ -59,7 +60,7 @@ class LocalFiles:
 
     def read(self, path: str, offset: int, limit: int | None) -> bytes:
         real = self._mounts.resolve(path)
-        with _translated(path):
+        with translated(path):
             # Not blocking: a fifo would wait for a writer for ever.
             fd = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with os.fdopen(fd, "rb") as file:
@@ -69,7 +70,7 @@ class LocalFiles:
 
     def write(self, path: str, data: bytes, *, append: bool) -> int:
         real = self._mounts.resolve(path, write=True)
-        with _translated(path):
+        with translated(path):
             if real.exists():
                 _must_be_file(path, real.stat())
             real.parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +78,7 @@ class LocalFiles:
 
     def stat(self, path: str) -> FileInfo:
         real = self._mounts.resolve(path)
-        with _translated(path):
+        with translated(path):
             return _info(path, real.lstat())
 
     def list(self, path: str, depth: int) -> Listing:
@@ -86,7 +87,7 @@ class LocalFiles:
         queue: deque[tuple[Path, str, int]] = deque([(real, path.rstrip("/"), 1)])
         while queue:
             folder, prefix, level = queue.popleft()
-            with _translated(path):
+            with translated(path):
                 names = sorted(entry.name for entry in folder.iterdir())
             for name in names:
                 if name.startswith(_TEMPORARY):
@@ -103,7 +104,7 @@ class LocalFiles:
         real = self._mounts.resolve(path, write=True, follow_last=False)
         if self._mounts.is_root(real):
             raise errors.PathPermission(path, f"{path} is a directory of the sandbox itself")
-        with _translated(path):
+        with translated(path):
             if not stat.S_ISDIR(real.lstat().st_mode):
                 real.unlink()
             elif recursive:

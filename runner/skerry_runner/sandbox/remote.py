@@ -11,6 +11,14 @@ import httpx
 from pydantic import BaseModel, ValidationError
 from typing_extensions import override
 
+from skerry_api.filesearch.models import (
+    FindRequest,
+    FindResult,
+    GrepRequest,
+    GrepResult,
+    SearchRequest,
+    SearchResult,
+)
 from skerry_api.keys import SigningKey
 from skerry_api.sandboxd_api import HEADER_FILE_SIZE, ExecutionRequest, FileList, FileStat, WriteResult
 from skerry_runner.sandbox.access import AccessProvider
@@ -41,6 +49,7 @@ from skerry_runner.sandbox.wire import Attempt, Call, Transient, Wire
 __all__ = ["MAX_FILE_BYTES", "RemoteSandbox"]
 
 Model = TypeVar("Model", bound=BaseModel)
+Found = TypeVar("Found", bound=SearchResult)
 
 _LOG: Final = logging.getLogger(__name__)
 _KILL_SECONDS: Final = 5.0
@@ -188,6 +197,19 @@ class RemoteSandbox(Sandbox):
     @override
     async def stat(self, path: str) -> FileInfo:
         return _info(await self._model(FileStat, Call("GET", "/v1/files/stat", {"path": path}, subject=path)))
+
+    @override
+    async def find(self, request: FindRequest) -> FindResult:
+        return await self._search("find", request, FindResult)
+
+    @override
+    async def grep(self, request: GrepRequest) -> GrepResult:
+        return await self._search("grep", request, GrepResult)
+
+    async def _search(self, how: str, request: SearchRequest, result: type[Found]) -> Found:
+        # Searching twice is searching: the call is safe to be sent again.
+        body = request.model_dump_json(by_alias=True, exclude_none=True).encode()
+        return await self._model(result, Call("POST", f"/v1/files/{how}", body=body, subject=request.path))
 
     @override
     async def delete(self, path: str, *, recursive: bool = False) -> None:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 if TYPE_CHECKING:
     from skerry_runner.sandbox.process import Process
 
+from skerry_api.filesearch.models import FindRequest, FindResult, GrepRequest, GrepResult
+
 __all__ = [
     "DEFAULT_OUTPUT_BYTES",
     "DEFAULT_TIMEOUT_SECONDS",
@@ -181,6 +183,14 @@ class Sandbox(Protocol):
     async def list_dir(self, path: str, *, depth: int = 1) -> Listing: ...
 
     async def stat(self, path: str) -> FileInfo: ...
+
+    async def find(self, request: FindRequest) -> FindResult:
+        """Search by name, by a walk that follows no links."""
+        ...
+
+    async def grep(self, request: GrepRequest) -> GrepResult:
+        """Search by content; binary and large files are counted, not looked into."""
+        ...
 
     async def delete(self, path: str, *, recursive: bool = False) -> None: ...
 

@@ -6,9 +6,22 @@ import asyncio
 import posixpath
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
+from skerry_api.filesearch.globs import glob_regex, still_ignored
+from skerry_api.filesearch.lines import line_regex, matching
+from skerry_api.filesearch.models import (
+    FindRequest,
+    FindResult,
+    FoundPath,
+    GrepMatch,
+    GrepRequest,
+    GrepResult,
+    SearchRequest,
+)
+from skerry_api.sandboxd_api import FileKind
 from skerry_runner.paths import USER_DATA, WORKSPACE
-from skerry_runner.sandbox.errors import CommandConflict, IsADirectory, PathNotFound
+from skerry_runner.sandbox.errors import CommandConflict, InvalidCall, IsADirectory, PathNotFound
 from skerry_runner.sandbox.types import (
     DEFAULT_OUTPUT_BYTES,
     DEFAULT_TIMEOUT_SECONDS,
@@ -125,6 +138,60 @@ class FakeSandbox:
 
     async def stat(self, path: str) -> FileInfo:
         return FileInfo(path, EntryKind.FILE, len(self._file(path)), 0o644, 0.0)
+
+    async def find(self, request: FindRequest) -> FindResult:
+        regex, found = glob_regex(request.glob), []
+        below, ignored = self._below(request)
+        for path, kind in below:
+            if (kind is FileKind.FILE or request.directories) and regex.match(path[len(request.path) + 1 :]):
+                found.append(FoundPath(path=path, kind=kind))
+        return FindResult(
+            paths=tuple(found[: request.limit]), truncated=len(found) > request.limit, ignored=ignored
+        )
+
+    async def grep(self, request: GrepRequest) -> GrepResult:
+        try:
+            regex = line_regex(
+                request.pattern, literal=request.literal, case_sensitive=request.case_sensitive
+            )
+            glob = glob_regex(request.glob) if request.glob else None
+        except ValueError as error:
+            raise InvalidCall(str(error), "pattern") from error
+        below, ignored = ([], 0) if request.path in self.files else self._below(request)
+        files = [request.path] if request.path in self.files else []
+        for path, kind in below:
+            if kind is FileKind.FILE and (glob is None or glob.match(path[len(request.path) + 1 :])):
+                files.append(path)
+        found = [
+            GrepMatch(path=path, line=line[0], text=line[1])
+            for path in files
+            for line in matching(self.files[path], regex)
+            if line is not None
+        ]
+        return GrepResult(
+            matches=tuple(found[: request.limit]),
+            truncated=len(found) > request.limit,
+            files=len(files),
+            ignored=ignored,
+        )
+
+    def _below(self, request: SearchRequest) -> tuple[list[tuple[str, FileKind]], int]:
+        """All below, sorted, but for what is ignored; how many entries are."""
+        root = request.path.rstrip("/")
+        ignore = still_ignored(request.ignore, getattr(request, "glob", None))
+        found: dict[str, FileKind] = {}
+        ignored: set[str] = set()
+        for path in self.files:
+            parts = path[len(root) + 1 :].split("/") if path.startswith(root + "/") else []
+            for level, part in enumerate(parts, 1):
+                here = "/".join((root, *parts[:level]))
+                if any(fnmatchcase(part, pattern) for pattern in ignore):
+                    ignored.add(here)
+                    break
+                found[here] = FileKind.FILE if level == len(parts) else FileKind.DIRECTORY
+        if not found and not ignored and root not in {USER_DATA, WORKSPACE}:
+            raise PathNotFound(request.path, f"{request.path} does not exist")
+        return sorted(found.items(), key=lambda item: item[0].split("/")), len(ignored)
 
     async def delete(self, path: str, *, recursive: bool = False) -> None:
         self._file(path)

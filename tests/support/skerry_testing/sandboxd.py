@@ -147,7 +147,7 @@ async def running_sandboxd(
             "SKERRY_SOCKET": str(run / "sandboxd.sock"), "SKERRY_STATE_DIR": str(run),
             "SKERRY_FILE_ROOTS": USER_DATA if mounted else str(files),
             "SKERRY_CWD": WORKSPACE if mounted else str(files / "workspace"),
-        } | environment,
+        } | {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ} | environment,
         stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     logs: list[dict[str, Any]] = []

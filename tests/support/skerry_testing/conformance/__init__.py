@@ -9,12 +9,14 @@ from skerry_testing.conformance.commands import CommandConformance
 from skerry_testing.conformance.files import FileConformance
 from skerry_testing.conformance.harness import Harness, alive
 from skerry_testing.conformance.processes import ProcessConformance
+from skerry_testing.conformance.search import SearchConformance
 from skerry_testing.conformance.trees import TreeConformance
 
 __all__ = [
-    "CommandConformance", "FileConformance", "Harness", "ProcessConformance", "SandboxConformance", "TreeConformance", "alive",
+    "CommandConformance", "FileConformance", "Harness", "ProcessConformance", "SandboxConformance", "SearchConformance", "TreeConformance",
+    "alive",
 ]  # fmt: skip
 
 
-class SandboxConformance(CommandConformance, TreeConformance, FileConformance, ProcessConformance):
+class SandboxConformance(CommandConformance, TreeConformance, FileConformance, ProcessConformance, SearchConformance):
     """All of it."""

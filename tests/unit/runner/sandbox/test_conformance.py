@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 pytest.register_assert_rewrite(
-    *(f"skerry_testing.conformance.{m}" for m in ("commands", "files", "processes", "trees"))
+    *(f"skerry_testing.conformance.{m}" for m in ("commands", "files", "processes", "search", "trees"))
 )
 
 from skerry_runner.sandbox.access import FixedAccess  # noqa: E402  # after the rewrite

@@ -13,6 +13,8 @@ from skerry_api.phases import OutcomeClass
 from skerry_runner.pipeline import assemble
 from skerry_runner.sandbox.local import LocalSandbox
 from skerry_runner.sandbox.types import Sandbox
+from skerry_runner.tools.glob import glob
+from skerry_runner.tools.grep import grep
 from skerry_runner.tools.present_files import present_files
 from skerry_runner.tools.str_replace import str_replace
 from skerry_runner.tools.view_image import view_image
@@ -20,7 +22,7 @@ from skerry_testing.fakesandbox import FakeSandbox
 from skerry_testing.rowrun import play
 from skerry_testing.runnerworld import RunnerWorld, document
 
-TOOLS = (present_files, str_replace, view_image)
+TOOLS = (glob, grep, present_files, str_replace, view_image)
 
 CallTool = Callable[..., Awaitable[tuple[str, str]]]
 """(name, **args) → (status, text) of the result."""
