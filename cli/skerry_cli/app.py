@@ -51,6 +51,14 @@ def run(
         Path | None,
         typer.Option(metavar="FILE", help="Script for the model `scripted`, instead of the run's."),
     ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--file",
+            metavar="NAME=PATH",
+            help="A file for the agent, as NAME in /mnt/user-data/uploads. Repeatable.",
+        ),
+    ] = None,
     thread: Annotated[
         str | None, typer.Option(metavar="THREAD", help="Thread to work in, instead of the run's threadId.")
     ] = None,
@@ -73,4 +81,6 @@ def run(
     """  # fmt: skip
     from skerry_cli.run import Request, run_locally
 
-    raise typer.Exit(run_locally(Request(tuple(files), script, thread, data_dir, journal, output)))
+    raise typer.Exit(
+        run_locally(Request(tuple(files), script, tuple(given or ()), thread, data_dir, journal, output))
+    )

@@ -5,10 +5,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
+from skerry_api.files import FileName
 from skerry_api.problems import Problem
+from skerry_api.rules import RULES
+from skerry_runner.files import GivenFile
 from skerry_runner.local.yamldoc import Document, FileProblem, parse_documents
 
-__all__ = ["read_documents", "read_script"]
+__all__ = ["read_documents", "read_files", "read_script"]
 
 STDIN = "-"
 
@@ -32,6 +37,35 @@ def read_script(path: Path | None) -> tuple[tuple[str, str] | None, list[FilePro
         return None, []
     text = _text(str(path))
     return (None, [text]) if isinstance(text, FileProblem) else ((str(path), text), [])
+
+
+def read_files(options: tuple[str, ...]) -> tuple[tuple[GivenFile, ...], list[FileProblem]]:
+    """The files of `--file NAME=PATH`."""
+    files: list[GivenFile] = []
+    problems: list[FileProblem] = []
+    for option in options:
+        name, equals, path = option.partition("=")
+        fault = _name_fault(name) if equals and path else "must be NAME=PATH"
+        if fault is None and name in {file.name for file in files}:
+            fault = f"there is another file named {name}"
+        if fault is not None:
+            problems.append(FileProblem(f"--file {option}", None, "", Problem("", fault)))
+            continue
+        try:
+            files.append(GivenFile(name, Path(path).read_bytes()))
+        except OSError as error:
+            problems.append(FileProblem(path, None, "", Problem("", error.strerror or str(error))))
+    return tuple(files), problems
+
+
+def _name_fault(name: str) -> str | None:
+    """Why the API would not take this name."""
+    try:
+        TypeAdapter(FileName).validate_python(name)
+    except ValidationError:
+        return "NAME must have 1 to 128 characters, no slash and no control character"
+    rule = RULES["file-name"]
+    return None if rule.holds(name, None) else f"NAME {rule.message}"
 
 
 def _text(file: str) -> str | FileProblem:

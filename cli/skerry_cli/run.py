@@ -15,7 +15,7 @@ from uuid import uuid4
 from skerry_api.agentrun import AgentRun
 from skerry_api.document import RunDocument
 from skerry_api.phases import RunPhase
-from skerry_cli.inputs import read_documents, read_script
+from skerry_cli.inputs import read_documents, read_files, read_script
 from skerry_cli.output import Output
 from skerry_cli.show import show
 from skerry_runner.journal import FileSink, Journal, Sink
@@ -37,6 +37,8 @@ class Request:
 
     files: tuple[str, ...]
     script: Path | None = None
+    given: tuple[str, ...] = ()
+    """NAME=PATH, as `--file` takes it."""
     thread: str | None = None
     data_dir: Path | None = None
     journal: Path | None = None
@@ -49,10 +51,11 @@ def run_locally(request: Request) -> int:
     uid, now = str(uuid4()), _now()
     documents, problems = read_documents(request.files)
     script, script_problems = read_script(request.script)
-    problems += script_problems
+    given, given_problems = read_files(request.given)
+    problems += script_problems + given_problems
     if problems:
         return _refuse(problems)
-    assignment = assign(documents, Options(script, request.thread), os.environ, uid=uid, now=now)
+    assignment = assign(documents, Options(script, request.thread, given), os.environ, uid=uid, now=now)
     if not isinstance(assignment, Assignment):
         return _refuse(assignment)
     data_dir = request.data_dir or default_data_dir(os.environ, Path.home())
@@ -102,7 +105,7 @@ async def _carry_out(assignment: Assignment, folder: Path, request: Request) -> 
     async def carry_out(document: RunDocument, ports: Ports) -> RunResult:
         from skerry_runner.run import run_document
 
-        return await run_document(document, ports, api_key=assignment.api_key)
+        return await run_document(document, ports, api_key=assignment.api_key, files=assignment.files)
 
     try:
         return await execute(

@@ -13,6 +13,8 @@ from skerry_api.base import ObjectMeta
 from skerry_api.document import API_KEY_ENV, RunDocument
 from skerry_api.problems import Problem
 from skerry_api.resolve import SCRIPTED, resolve
+from skerry_runner.files import GivenFile
+from skerry_runner.local.givenfiles import given_files
 from skerry_runner.local.objects import NAMESPACE, Objects, sort_objects
 from skerry_runner.local.yamldoc import Document, FileProblem
 
@@ -27,6 +29,7 @@ class Options:
 
     script: tuple[str, str] | None = None
     thread: str | None = None
+    files: tuple[GivenFile, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Assignment:
     profile: AgentProfile
     document: RunDocument
     api_key: str | None
+    files: tuple[GivenFile, ...] = ()
 
 
 def assign(
@@ -63,10 +67,11 @@ def assign(
         model = made.model.model_copy(update={"script_source": options.script[0]})
         made = made.model_copy(update={"model": model})
     key, missing = _api_key(profile, made.model.name, objects.secrets, env)
-    faults = [*missing, *_script_faults(made)]
+    files, lacking = given_files(run, objects.contents, options.files)
+    faults = [*missing, *lacking, *_script_faults(made)]
     if faults:
         return [_in_script(_placed(found, source, profile_source), options) for found in faults]
-    return Assignment(run, profile, made, key)
+    return Assignment(run, profile, made, key, files)
 
 
 def _lay_over(raw: Any, options: Options) -> None:

@@ -32,6 +32,8 @@ class Objects:
     run_document: Document | None = None
     profiles: dict[str, tuple[AgentProfile, Document]] = field(default_factory=dict)
     texts: dict[tuple[str, str], str] = field(default_factory=dict)
+    contents: dict[tuple[str, str], bytes] = field(default_factory=dict)
+    """Values of ConfigMaps as files: of data and of binaryData."""
     secrets: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
@@ -96,12 +98,22 @@ def _check_core(raw: dict[str, Any]) -> Iterable[Problem]:
                 yield Problem(f"{name}.{key}", "must be a string (quote it)")
             elif raw["kind"] == "Secret" and name == "data" and _decoded(value) is None:
                 yield Problem(f"{name}.{key}", "must be base64; plain text goes under stringData")
+            elif raw["kind"] == "ConfigMap" and name == "binaryData" and _bytes(value) is None:
+                yield Problem(f"{name}.{key}", "must be base64; text goes under data")
 
 
 def _decoded(value: str) -> str | None:
+    data = _bytes(value)
     try:
-        return base64.b64decode("".join(value.split()), validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
+        return None if data is None else data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _bytes(value: str) -> bytes | None:
+    try:
+        return base64.b64decode("".join(value.split()), validate=True)
+    except (binascii.Error, ValueError):
         return None
 
 
@@ -111,7 +123,10 @@ def _take(objects: Objects, document: Document) -> None:
     if raw["kind"] == AgentProfile.KIND:
         objects.profiles[name] = (AgentProfile.read(_whole(raw)), document)
     elif raw["kind"] == "ConfigMap":
-        objects.texts |= {(name, key): value for key, value in (raw.get("data") or {}).items()}
+        texts = {(name, key): value for key, value in (raw.get("data") or {}).items()}
+        binary = {(name, key): _bytes(value) or b"" for key, value in (raw.get("binaryData") or {}).items()}
+        objects.texts |= texts
+        objects.contents |= binary | {at: text.encode("utf-8", "surrogatepass") for at, text in texts.items()}
     elif raw["kind"] == "Secret":
         data = {key: _decoded(value) or "" for key, value in (raw.get("data") or {}).items()}
         objects.secrets |= {
