@@ -74,6 +74,8 @@ class FakeSandbox:
     capabilities: Capabilities = field(default_factory=lambda: Capabilities(mounts_thread_data=False))
     program: Program = cat
     """What its processes run, whatever their command."""
+    refusing: Exception | None = None
+    """Raised instead of starting one."""
     processes: dict[str, FakeProcess] = field(default_factory=dict)
     _results: dict[str, tuple[str, ExecResult]] = field(default_factory=dict)
 
@@ -106,6 +108,8 @@ class FakeSandbox:
     async def start_process(
         self, name: str, command: str, *, cwd: str | None = None, env: Mapping[str, str] | None = None
     ) -> FakeProcess:
+        if self.refusing is not None:
+            raise self.refusing
         if (old := self.processes.get(name)) is not None:
             await old.end()
         self.processes[name] = process = FakeProcess(name, command, dict(env or {}), self.program)
