@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from pydantic import Field, StringConstraints
 from skerry_api.base import KubeModel, list_map, validations
 from skerry_api.common import DNS_LABEL, EnvVar, SecretKeyRef
 
-__all__ = ["HEADERS_ENV_PREFIX", "McpServer", "McpServers", "McpTransport", "headers_env"]
+__all__ = ["HEADERS_ENV_PREFIX", "McpServer", "McpServers", "McpTransport", "headers_env", "needs_sandbox"]
 
 HEADERS_ENV_PREFIX = "SKERRY_MCP_HEADERS_"
 
@@ -91,3 +92,8 @@ McpServers = Annotated[tuple[McpServer, ...], Field(max_length=32, json_schema_e
 def headers_env(server: str) -> str:
     """Environment variable of the runner container that holds a server's headers; names hold no `_`, so no two meet."""
     return HEADERS_ENV_PREFIX + server.upper().replace("-", "_")
+
+
+def needs_sandbox(servers: Iterable[McpServer]) -> bool:
+    """Whether the run's sandbox is acquired at its start, whatever the profile says: the agent has tools in it from then on."""
+    return any(server.transport is McpTransport.STDIO and not server.deferred for server in servers)
