@@ -9,11 +9,13 @@ from pydantic import Field, StringConstraints
 from skerry_api.base import KubeModel, list_map, validations
 from skerry_api.common import ConfigMapKeyRef
 
-__all__ = ["FILES_MAX", "INLINE_MAX", "FileName", "RunFile", "RunFiles"]
+__all__ = ["FILES_MAX", "FILES_PATH", "INLINE_MAX", "FileName", "RunFile", "RunFiles"]
 
 INLINE_MAX = 262_144
 """Longest inline texts of a run in all, in bytes of UTF-8."""
 FILES_MAX = 64
+FILES_PATH = "/etc/skerry/files"
+"""Where a runner Pod has the values of ConfigMaps, each named by its file's index in spec.files."""
 
 FileName = Annotated[
     str,

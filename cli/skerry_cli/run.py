@@ -105,7 +105,7 @@ async def _carry_out(assignment: Assignment, folder: Path, request: Request) -> 
     async def carry_out(document: RunDocument, ports: Ports) -> RunResult:
         from skerry_runner.run import run_document
 
-        return await run_document(document, ports, api_key=assignment.api_key, files=assignment.files)
+        return await run_document(document, ports, api_key=assignment.api_key)
 
     try:
         return await execute(

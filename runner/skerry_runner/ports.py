@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from skerry_api.report import Outcome, Progress, Usage
+from skerry_runner.files import GivenFile
 from skerry_runner.sandbox.errors import SandboxLost
 
 if TYPE_CHECKING:
@@ -177,3 +178,5 @@ class Ports:
     clock: Clock
     new_id: NewId
     timing: Timing = field(default_factory=Timing)
+    files: tuple[GivenFile, ...] = ()
+    """Given with the run, for its sandbox."""

@@ -12,12 +12,9 @@ from skerry_runner.outcome import app_error, cancelled
 from skerry_runner.ports import Cancellation, Ports, RunResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from skerry_api.document import RunDocument
-    from skerry_runner.files import GivenFile
     from skerry_runner.invocation import Invocation
     from skerry_runner.llm.calls import Breakers
 
@@ -40,11 +37,10 @@ async def run_document(
     api_key: str | None = None,
     checkpointer: BaseCheckpointSaver[str] | None = None,
     breakers: Breakers | None = None,
-    files: Sequence[GivenFile] = (),
 ) -> RunResult:
     """Run the agent; report started, progress and ended. Never raises for the run's own faults.
 
-    `files` are given with the run, for its sandbox. `breakers` are the process's circuit breakers, for whoever carries out several runs.
+    `breakers` are the process's circuit breakers, for whoever carries out several runs.
     `ports.cancellation` stops it: executions are killed and the outcome is Cancelled or Interrupted.
     """
     await ports.reporter.started()
@@ -52,7 +48,7 @@ async def run_document(
     from skerry_runner.invocation import Invocation
 
     invocation = Invocation(
-        document, ports, api_key=api_key, checkpointer=checkpointer, breakers=breakers, files=files
+        document, ports, api_key=api_key, checkpointer=checkpointer, breakers=breakers, files=ports.files
     )
     ports.journal.emit(invocation.start_event())
     async with invocation.session.hold():

@@ -11,6 +11,7 @@ from skerry_api.agentprofile import AgentProfile
 from skerry_api.agentrun import AgentRun
 from skerry_api.common import Resources
 from skerry_api.document import API_KEY_ENV, DOCUMENT_PATH
+from skerry_api.files import FILES_PATH
 from skerry_api.labels import Annotation, Component, Label
 from skerry_api.names import hash_label, runner_pod_name
 from skerry_operator.build import podparts as part
@@ -32,7 +33,7 @@ def build_runner_pod(
     run: AgentRun, profile: AgentProfile, epoch: int, document: str, settings: PlanSettings
 ) -> dict[str, Any]:
     """The Pod `<run>-<epoch>` as JSON; `document` is the text of the run document."""
-    meta = run.metadata
+    meta, files = run.metadata, _files_volumes(run)
     return wire(
         client.V1Pod(
             api_version="v1",
@@ -51,7 +52,7 @@ def build_runner_pod(
                 owner_references=[owner(run)],
             ),
             spec=client.V1PodSpec(
-                containers=[_container(profile, settings)],
+                containers=[_container(profile, settings, files=bool(files))],
                 restart_policy="Never",
                 service_account_name=settings.runner_service_account,
                 # The projected volume below is the same with a bound, short-lived token.
@@ -64,13 +65,14 @@ def build_runner_pod(
                     _token_volume(),
                     part.empty_dir("state", "1Gi"),
                     part.empty_dir("tmp", "512Mi"),
+                    *files,
                 ],
             ),
         )
     )
 
 
-def _container(profile: AgentProfile, settings: PlanSettings) -> client.V1Container:
+def _container(profile: AgentProfile, settings: PlanSettings, *, files: bool) -> client.V1Container:
     wanted = profile.spec.runner
     return client.V1Container(
         name=Component.RUNNER.value,
@@ -91,6 +93,7 @@ def _container(profile: AgentProfile, settings: PlanSettings) -> client.V1Contai
             part.mount("token", TOKEN_DIR, read_only=True),
             part.mount("state", "/var/lib/skerry"),
             part.mount("tmp", "/tmp"),  # noqa: S108 - the container's own
+            *([part.mount("files", FILES_PATH, read_only=True)] if files else []),
         ],
     )
 
@@ -101,6 +104,22 @@ def _api_key(profile: AgentProfile) -> list[client.V1EnvVar]:
         return []
     key = client.V1SecretKeySelector(name=ref.name, key=ref.key)
     return [client.V1EnvVar(name=API_KEY_ENV, value_from=client.V1EnvVarSource(secret_key_ref=key))]
+
+
+def _files_volumes(run: AgentRun) -> list[client.V1Volume]:
+    """One volume with the values of the ConfigMaps that spec.files names; none if it names none."""
+    sources = [
+        client.V1VolumeProjection(
+            config_map=client.V1ConfigMapProjection(
+                name=file.config_map_key_ref.name,
+                items=[client.V1KeyToPath(key=file.config_map_key_ref.key, path=str(index))],
+            )
+        )
+        for index, file in enumerate(run.spec.files)
+        if file.config_map_key_ref is not None
+    ]
+    projected = client.V1ProjectedVolumeSource(sources=sources)
+    return [client.V1Volume(name="files", projected=projected)] if sources else []
 
 
 def _document_volume() -> client.V1Volume:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skerry_api.document import DOCUMENT_PATH
+from skerry_api.files import FILES_PATH
 
 __all__ = ["BadEnvironment", "Environment", "Identity", "read_environment"]
 
@@ -43,6 +44,7 @@ class Environment:
     document: Path
     state: Path
     termination_log: Path
+    files: Path = Path(FILES_PATH)
 
 
 def _api_server(env: Mapping[str, str]) -> str | None:
@@ -75,4 +77,5 @@ def read_environment(env: Mapping[str, str]) -> Environment:
         document=Path(env.get("SKERRY_DOCUMENT", DOCUMENT_PATH)),
         state=Path(env.get("SKERRY_STATE", STATE)),
         termination_log=Path(env.get("SKERRY_TERMINATION_LOG", TERMINATION_LOG)),
+        files=Path(env.get("SKERRY_FILES", FILES_PATH)),
     )

@@ -15,6 +15,7 @@ from skerry_api.phases import OutcomeClass
 from skerry_api.report import Outcome
 from skerry_runner.cluster.assignment import InvalidDocument, read_assignment
 from skerry_runner.cluster.environment import Environment
+from skerry_runner.cluster.givenfiles import UnreadableFiles, read_files
 from skerry_runner.cluster.own_run import OwnRun, read_run
 from skerry_runner.cluster.pace import Pace
 from skerry_runner.cluster.port import RunPort
@@ -98,7 +99,7 @@ class Session:
             ]
             try:
                 if document is None:
-                    return await _refuse(fault, reporter)
+                    return await _refuse("InvalidDocument", fault, reporter)
                 return await self._carry_out(document, standing, reporter, cancellation)
             finally:
                 for helper in helpers:
@@ -129,11 +130,15 @@ class Session:
         if standing.fenced:
             log.warning("the run belongs to another Pod, or has ended: nothing to do")
             return cancelled(CancelReason.FENCED)
+        try:
+            files = await asyncio.to_thread(read_files, standing.own.view.spec, self.env.files)
+        except UnreadableFiles as error:
+            return await _refuse("InvalidFiles", error, reporter)
         journal = self.open_journal(document)
         sandboxes = ClusterSandboxes(document, standing.own, reporter)
         ports = Ports(
             reporter=reporter, sandboxes=sandboxes, journal=journal, cancellation=cancellation,
-            clock=self.clock, new_id=self.new_id,
+            clock=self.clock, new_id=self.new_id, files=files,
         )  # fmt: skip
         try:
             return (await self.carry_out(document, ports)).outcome
@@ -148,8 +153,8 @@ class Session:
             await journal.close()
 
 
-async def _refuse(fault: InvalidDocument | None, reporter: ClusterReporter) -> Outcome:
+async def _refuse(reason: str, fault: Exception | None, reporter: ClusterReporter) -> Outcome:
     log.error("%s", fault)
-    outcome = Outcome(class_=OutcomeClass.INVALID_SPEC, reason="InvalidDocument", message=str(fault)[:2048])
+    outcome = Outcome(class_=OutcomeClass.INVALID_SPEC, reason=reason, message=str(fault)[:2048])
     await reporter.ended(RunResult(outcome=outcome))
     return outcome

@@ -5,7 +5,8 @@ Only the fields that matter are read, each leniently: an operator newer than thi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -45,6 +46,8 @@ class RunView:
     pod_uid: str = ""
     sandbox: SandboxUse | None = None
     sandbox_id: str | None = None
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    """As the API server gives it."""
 
 
 def _sandbox(raw: Any) -> SandboxUse | None:
@@ -67,6 +70,7 @@ def view_of(raw: dict[str, Any]) -> RunView:
         pod_uid=status.get("podUID", ""),
         sandbox=_sandbox(status["sandbox"]) if "sandbox" in status else None,
         sandbox_id=status.get("sandboxId"),
+        spec=spec,
     )
 
 
