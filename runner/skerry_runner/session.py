@@ -9,9 +9,10 @@ from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
 from skerry_runner.events import SandboxAcquired, SandboxReleased, SandboxReplaced
-from skerry_runner.outcome import RunEnded, sandbox_lost
-from skerry_runner.ports import JournalPort, Reporter, SandboxLost, SandboxProvider, ThreadFiles
-from skerry_runner.sandbox.errors import SandboxProtocolError
+from skerry_runner.outcome import RunEnded, cancelled, sandbox_lost
+from skerry_runner.ports import CancelReason, JournalPort, Reporter, SandboxLost, SandboxProvider, ThreadFiles
+from skerry_runner.sandbox.errors import SandboxError, SandboxFenced, SandboxProtocolError
+from skerry_runner.sandbox.errors import SandboxReplaced as SandboxReplacedError
 from skerry_runner.sandbox.types import Sandbox
 from skerry_runner.staging import Staging
 
@@ -92,6 +93,19 @@ class SandboxSession:
     def on_release(self, leave: Callable[[], Awaitable[None]]) -> None:
         """Have `leave` called before the sandbox is let go of, while there is still one to clean up in."""
         self._leaving.append(leave)
+
+    def note(self, error: SandboxError) -> None:
+        """What a row that can do without the sandbox owes the run when a call of it failed.
+
+        Raises:
+            RunEnded: there is no sandbox any more, or a newer runner has it.
+        """
+        if isinstance(error, SandboxFenced):
+            raise RunEnded(cancelled(CancelReason.FENCED)) from error
+        if isinstance(error, SandboxLost):
+            raise RunEnded(sandbox_lost(str(error))) from error
+        if isinstance(error, SandboxReplacedError):
+            self.replaced(str(error))
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:

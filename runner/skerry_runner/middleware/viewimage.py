@@ -19,8 +19,6 @@ from typing_extensions import override
 from skerry_api.rows.viewimage import ViewImageSettings
 from skerry_runner.context import RunContext
 from skerry_runner.messages import HIDDEN
-from skerry_runner.outcome import RunEnded, sandbox_lost
-from skerry_runner.ports import SandboxLost
 from skerry_runner.sandbox.errors import SandboxError
 from skerry_runner.state import RunnerState, ViewedImage
 
@@ -154,14 +152,13 @@ async def _bytes(image: ViewedImage, context: RunContext) -> bytes | str:
     """The image as it was when it was looked at, or why it can't be had.
 
     Raises:
-        RunEnded: the sandbox is lost for good.
+        RunEnded: the sandbox is lost for good, or a newer runner has it.
     """
     try:
         sandbox = await context.sandbox.acquire()
         data = await sandbox.read_file(image["path"], limit=image["size"] + 1)
-    except SandboxLost as error:
-        raise RunEnded(sandbox_lost(str(error))) from error
     except SandboxError as error:
+        context.sandbox.note(error)
         return str(error)
     digest = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
     return data if digest == image["sha256"] else "it has changed since"

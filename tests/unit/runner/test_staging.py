@@ -7,7 +7,17 @@ import asyncio
 import pytest
 from typing_extensions import override
 
-from skerry_runner.sandbox.errors import NoSpace, SandboxProtocolError, SandboxReplaced, SandboxUnavailable
+from skerry_api.phases import OutcomeClass
+from skerry_runner.outcome import RunEnded
+from skerry_runner.sandbox.errors import (
+    NoSpace,
+    SandboxError,
+    SandboxFenced,
+    SandboxLost,
+    SandboxProtocolError,
+    SandboxReplaced,
+    SandboxUnavailable,
+)
 from skerry_runner.session import SandboxSession
 from skerry_runner.staging import Staging, StagingFull
 from skerry_testing.fakesandbox import FakeSandbox
@@ -168,6 +178,28 @@ async def test_a_write_that_is_not_what_it_says_is_an_error(
     await session.acquire()
     with pytest.raises(SandboxProtocolError, match="has 0 bytes after 3 were written"):
         await session.put_file(A, b"one")
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (SandboxLost("gone"), OutcomeClass.SANDBOX_LOST),
+        (SandboxFenced("StaleEpoch", "newer"), OutcomeClass.INTERRUPTED),
+    ],
+)
+async def test_a_sandbox_that_is_not_ours_any_more_ends_the_run(
+    session: SandboxSession, error: SandboxError, outcome: OutcomeClass
+) -> None:
+    with pytest.raises(RunEnded) as caught:
+        session.note(error)
+    assert caught.value.outcome.class_ is outcome
+
+
+async def test_other_errors_are_the_row_s_own_business(world: RunnerWorld, session: SandboxSession) -> None:
+    session.note(SandboxUnavailable("silent"))
+    session.note(SandboxReplaced(may_have_run=True))
+    await world.journal.flush()
+    assert [event["type"] for event in world.sink.events()] == ["sandbox.replaced"]
 
 
 async def test_a_path_has_one_lock_for_as_long_as_somebody_holds_it(session: SandboxSession) -> None:

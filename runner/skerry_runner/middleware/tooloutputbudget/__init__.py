@@ -23,7 +23,7 @@ from skerry_runner.middleware.tooloutputbudget.cut import cut_in_place, head_of,
 from skerry_runner.middleware.tooloutputbudget.results import ToolResult, messages_in, with_messages
 from skerry_runner.middleware.tooloutputbudget.synopsis import synopsis_of
 from skerry_runner.paths import OUTPUTS
-from skerry_runner.sandbox.errors import SandboxError, SandboxReplaced
+from skerry_runner.sandbox.errors import SandboxError
 from skerry_runner.state import RunnerState
 
 __all__ = ["EXTERNALIZED", "ToolOutputBudget", "file_name", "trimmed"]
@@ -128,8 +128,7 @@ class ToolOutputBudget(AgentMiddleware[RunnerState, RunContext, Any]):
         try:
             await context.sandbox.put_file(path, text.encode("utf-8", "backslashreplace"))
         except SandboxError as error:
-            if isinstance(error, SandboxReplaced):
-                context.sandbox.replaced(str(error))
+            context.sandbox.note(error)
             log.warning("the result of %s stays in its message, cut: %s", tool, error)
             return None
         kwargs = {**message.additional_kwargs, EXTERNALIZED: {"path": path, "chars": len(text)}}
