@@ -11,7 +11,7 @@ from skerry_api.phases import OutcomeClass
 from skerry_api.rows.uploads import UploadsSettings
 from skerry_runner.checkpoint import memory_saver
 from skerry_runner.files import GivenFile
-from skerry_runner.messages import ORIGINAL, text_of
+from skerry_runner.messages import ORIGINAL, latest_user_message, text_of
 from skerry_runner.middleware.uploads import Uploads, index_of
 from skerry_runner.middleware.uploads.block import FILES, render_block, size_text, with_block
 from skerry_runner.middleware.uploads.outline import file_type, outline
@@ -139,9 +139,17 @@ READ = (
 NOTES = GivenFile("notes.md", b"# Title\nsecret")
 
 
+def said(played: Played) -> HumanMessage:
+    """What the user said last, wherever other rows have put it."""
+    found = latest_user_message(played.messages)
+    assert found is not None
+    return found[1]
+
+
 async def run(world: RunnerWorld, script: str, files: tuple[GivenFile, ...] = (), **kwargs: object) -> Played:
     doc = document(script, run=str(kwargs.pop("run", "run-uid-1")))
-    rows = placed(doc, {"ThreadData": Uploads(SETTINGS)})
+    # DynamicContext would put its reminder before the message.
+    rows = [row for row in placed(doc, {"ThreadData": Uploads(SETTINGS)}) if row.name != "DynamicContext"]
     return await play(world, doc, rows, files=files, **kwargs)  # type: ignore[arg-type]  # saver
 
 
@@ -149,9 +157,8 @@ async def test_the_agent_reads_what_it_was_given(world: RunnerWorld) -> None:
     played = await run(world, READ, (NOTES,))
     assert played.result.outcome.class_ is OutcomeClass.SUCCEEDED, played.result.outcome
     assert world.provider.sandbox.files == {NOTES.path: NOTES.data}
-    assert played.messages[0].id == "run-uid-1__prompt"
-    assert "secret" not in text_of(played.messages[0])
-    assert played.messages[0].additional_kwargs[ORIGINAL] == "Please do it."
+    assert "secret" not in text_of(said(played))
+    assert said(played).additional_kwargs[ORIGINAL] == "Please do it."
 
 
 async def test_files_alone_cost_no_sandbox(world: RunnerWorld) -> None:
@@ -162,8 +169,8 @@ async def test_files_alone_cost_no_sandbox(world: RunnerWorld) -> None:
 
 async def test_without_files_the_message_stays_as_it_was(world: RunnerWorld) -> None:
     played = await run(world, "steps: [{say: done}]")
-    assert played.messages[0].content == "Please do it."
-    assert FILES not in played.messages[0].additional_kwargs
+    assert said(played).content == "Please do it."
+    assert FILES not in said(played).additional_kwargs
 
 
 async def test_older_files_are_listed_with_the_next_message(world: RunnerWorld) -> None:
@@ -179,7 +186,7 @@ async def test_older_files_are_listed_with_the_next_message(world: RunnerWorld) 
     assert second.result.outcome.class_ is OutcomeClass.SUCCEEDED, second.result.outcome
     assert [(f["name"], f["size"]) for f in second.state["uploads"]] == [("b.txt", 1), ("notes.md", 1)]
     third = await run(world, "steps: [{say: ok}]", saver=saver, run="run-uid-3")
-    listed = next(m for m in third.messages if m.id == "run-uid-3__prompt").additional_kwargs[FILES]
+    listed = said(third).additional_kwargs[FILES]
     assert [(f["name"], f["new"]) for f in listed] == [("b.txt", False), ("notes.md", False)]
 
 
@@ -188,5 +195,5 @@ async def test_older_files_that_are_seen_to_be_gone_are_not_listed(world: Runner
     await run(world, "steps: [{say: done}]", (NOTES, GivenFile("b.txt", b"b")), saver=saver)
     world.provider.thread_files = FakeSandbox(files={f"{UPLOADS}/b.txt": b"b"})
     second = await run(world, "steps: [{say: ok}]", saver=saver, run="run-uid-2")
-    listed = next(m for m in second.messages if m.id == "run-uid-2__prompt").additional_kwargs[FILES]
+    listed = said(second).additional_kwargs[FILES]
     assert [f["name"] for f in listed] == ["b.txt"]
