@@ -18,7 +18,9 @@ from skerry_api.common import (
     Resources,
     SecretKeyRef,
 )
+from skerry_api.mcp import McpServers
 from skerry_api.phases import Acquire
+from skerry_api.pipeline import PipelineSettings
 
 __all__ = [
     "SCRIPT_MAX", "AgentProfile", "AgentProfileSpec", "ProfileModel", "ProfileSandbox", "ProfileTools", "RunnerNetwork", "RunnerSettings", "ToolName",
@@ -33,8 +35,14 @@ class ToolName(StrEnum):
 
     BASH = "bash"
     LS = "ls"
+    GLOB = "glob"
+    GREP = "grep"
     READ_FILE = "read_file"
     WRITE_FILE = "write_file"
+    STR_REPLACE = "str_replace"
+    VIEW_IMAGE = "view_image"
+    """Given only to a model that sees images."""
+    PRESENT_FILES = "present_files"
 
 
 class ProfileModel(KubeModel):
@@ -54,6 +62,10 @@ class ProfileModel(KubeModel):
     )
     parameters: Parameters | None = Field(
         default=None, description="Model parameters; numbers and booleans as strings."
+    )
+    vision: bool = Field(
+        default=False,
+        description="Whether the profile's models see images: the agent may then show them some.",
     )
     script: str | None = Field(
         default=None, max_length=SCRIPT_MAX, description="Script for the model `scripted`, as YAML."
@@ -138,6 +150,10 @@ class AgentProfileSpec(KubeModel):
         default=ProfileSandbox(), description="The sandbox of this profile's runs."
     )
     tools: ProfileTools = Field(default=ProfileTools(), description="The agent's tools.")
+    mcp_servers: McpServers = Field(default=(), description="MCP servers whose tools the agent gets.")
+    pipeline: PipelineSettings = Field(
+        default=PipelineSettings(), description="Settings of the middlewares around the agent's steps."
+    )
     runner: RunnerSettings = Field(default=RunnerSettings(), description="The runner Pod.")
     runner_pod_retention_seconds: int = Field(
         default=3600,

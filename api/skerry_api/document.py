@@ -10,7 +10,9 @@ from pydantic.alias_generators import to_camel
 
 from skerry_api.agentprofile import ToolName
 from skerry_api.base import KubeModel
+from skerry_api.mcp import McpServer
 from skerry_api.phases import Acquire
+from skerry_api.pipeline import PipelineSettings
 
 __all__ = [
     "API_KEY_ENV", "DOCUMENT_MAX", "DOCUMENT_PATH", "DocumentModel", "DocumentRun", "DocumentSandbox", "RunDocument",
@@ -42,6 +44,7 @@ class DocumentModel(_Part):
     name: str
     base_url: str | None = None
     parameters: dict[str, str] = Field(default_factory=dict)
+    vision: bool = False
     script: str | None = None
     script_source: str | None = None
 
@@ -63,4 +66,6 @@ class RunDocument(_Part):
     model: DocumentModel
     sandbox: DocumentSandbox
     tools: tuple[ToolName, ...]
+    mcp_servers: tuple[McpServer, ...] = ()
+    pipeline: PipelineSettings = PipelineSettings()
     max_turns: int = Field(ge=1)

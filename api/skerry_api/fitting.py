@@ -101,6 +101,8 @@ def _object(schema: Schema, value: dict[str, Any], path: str) -> Iterator[Proble
 
 
 def _array(schema: Schema, value: list[Any], path: str) -> Iterator[Problem]:
+    if len(value) < schema.get("minItems", 0):
+        yield Problem(path, f"must have at least {schema['minItems']} entries")
     if len(value) > schema.get("maxItems", len(value)):
         yield Problem(path, f"must have at most {schema['maxItems']} entries")
     for index, item in enumerate(value):

@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from skerry_api.agentprofile import AgentProfile, ToolName
-from skerry_api.agentrun import AgentRun
-from skerry_api.common import ConfigMapKeyRef
+from skerry_api.agentprofile import AgentProfile, AgentProfileSpec, ToolName
+from skerry_api.agentrun import AgentRun, AgentRunSpec
+from skerry_api.base import ObjectMeta
+from skerry_api.common import ConfigMapKeyRef, LocalRef
 from skerry_api.document import DOCUMENT_MAX, DocumentModel, DocumentRun, DocumentSandbox, RunDocument
+from skerry_api.mcp import needs_sandbox
 from skerry_api.names import sandbox_id
+from skerry_api.phases import Acquire
 from skerry_api.problems import Problem
 
 __all__ = [
-    "SCRIPTED", "TextNeed", "Texts", "class_of", "document_json", "oversize", "resolve", "texts_needed", "thread_of",
+    "SCRIPTED", "TextNeed", "Texts", "class_of", "document_json", "oversize", "resolve", "sketch", "texts_needed",
+    "thread_of",
 ]  # fmt: skip
 
 SCRIPTED = "scripted"
@@ -143,6 +147,7 @@ def _model(run: AgentRun, profile: AgentProfile, texts: Texts) -> DocumentModel:
         name=name,
         base_url=own.base_url,
         parameters={**(own.parameters or {}), **(chosen or {})},
+        vision=own.vision,
         script=script.text if script else None,
         script_source=script.source if script else None,
     )
@@ -159,10 +164,21 @@ def resolve(
     problems = _problems(run, profile, texts)
     if problems:
         return tuple(problems)
+    document = _document(run, profile, texts, epoch)
+    too_large = oversize(document, run, profile)
+    return (too_large,) if too_large else document
+
+
+def sketch(profile: AgentProfile) -> RunDocument:
+    """The document of a run that asks for nothing of its own: what the profile alone decides. Nothing is checked."""
+    meta = ObjectMeta(name="sketch", uid="sketch", namespace=profile.metadata.namespace)
+    run = AgentRun(metadata=meta, spec=AgentRunSpec(profile_ref=LocalRef(name=profile.metadata.name)))
+    return _document(run, profile, {}, epoch=1)
+
+
+def _document(run: AgentRun, profile: AgentProfile, texts: Texts, epoch: int) -> RunDocument:
     spec, meta, thread = run.spec, run.metadata, thread_of(run)
-    enabled = profile.spec.tools.enabled
-    acquire = spec.sandbox.acquire if spec.sandbox else None
-    document = RunDocument(
+    return RunDocument(
         run=DocumentRun(
             namespace=meta.namespace, name=meta.name, uid=meta.uid, generation=meta.generation, epoch=epoch
         ),
@@ -175,15 +191,28 @@ def resolve(
         sandbox=DocumentSandbox(
             sandbox_id=sandbox_id(meta.namespace, spec.user_id, thread),
             class_name=class_of(run, profile),
-            acquire=acquire or profile.spec.sandbox.acquire,
+            acquire=_acquire(run, profile),
             allow_local_bash=profile.spec.sandbox.allow_local_bash,
         ),
-        # In the order of the catalogue, so that the same set of tools is the same request.
-        tools=tuple(tool for tool in ToolName if enabled is None or tool in enabled),
+        tools=_tools(profile.spec),
+        mcp_servers=profile.spec.mcp_servers,
+        pipeline=profile.spec.pipeline,
         max_turns=spec.limits.max_turns,
     )
-    too_large = oversize(document, run, profile)
-    return (too_large,) if too_large else document
+
+
+def _acquire(run: AgentRun, profile: AgentProfile) -> Acquire:
+    if needs_sandbox(profile.spec.mcp_servers):
+        return Acquire.EAGER
+    chosen = run.spec.sandbox.acquire if run.spec.sandbox else None
+    return chosen or profile.spec.sandbox.acquire
+
+
+def _tools(profile: AgentProfileSpec) -> tuple[ToolName, ...]:
+    """In the order of the catalogue, so that the same set of tools is the same request."""
+    sees = profile.model.vision and profile.pipeline.view_image.enabled
+    enabled = frozenset(ToolName if profile.tools.enabled is None else profile.tools.enabled)
+    return tuple(tool for tool in ToolName if tool in enabled and (sees or tool is not ToolName.VIEW_IMAGE))
 
 
 def document_json(document: RunDocument) -> str:

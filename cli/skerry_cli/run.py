@@ -83,6 +83,14 @@ def _refuse(problems: list[FileProblem]) -> int:
     return BAD_INPUT
 
 
+def _secrets(assignment: Assignment) -> list[str | None]:
+    if not assignment.headers:
+        return [assignment.api_key]
+    from skerry_runner.mcpsetup import secrets_in
+
+    return [assignment.api_key, *secrets_in(assignment.document.mcp_servers, assignment.headers)]
+
+
 async def _carry_out(assignment: Assignment, folder: Path, request: Request) -> AgentRun:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -99,13 +107,13 @@ async def _carry_out(assignment: Assignment, folder: Path, request: Request) -> 
         sinks.append(ProgressSink(sys.stderr))
     document = assignment.document
     journal = Journal(
-        sinks, run=document.run.uid, thread=document.thread_id, clock=_now, secrets=[assignment.api_key]
+        sinks, run=document.run.uid, thread=document.thread_id, clock=_now, secrets=_secrets(assignment)
     )
 
     async def carry_out(document: RunDocument, ports: Ports) -> RunResult:
         from skerry_runner.run import run_document
 
-        return await run_document(document, ports, api_key=assignment.api_key)
+        return await run_document(document, ports, api_key=assignment.api_key, environ=assignment.headers)
 
     try:
         return await execute(

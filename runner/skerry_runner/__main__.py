@@ -10,9 +10,11 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from skerry_api.document import API_KEY_ENV, RunDocument
+from skerry_api.mcp import HEADERS_ENV_PREFIX
 from skerry_api.phases import OutcomeClass
 from skerry_runner.cluster.environment import BadEnvironment, Environment, read_environment
 from skerry_runner.cluster.http import HttpRunPort
@@ -24,7 +26,17 @@ from skerry_runner.ports import Ports, RunResult
 log = logging.getLogger("skerry_runner")
 
 
-def _open_journal(env: Environment, document: RunDocument, api_key: str | None) -> Journal:
+def _header_secrets(document: RunDocument, headers: Mapping[str, str]) -> tuple[str, ...]:
+    if not headers:
+        return ()
+    from skerry_runner.mcpsetup import secrets_in
+
+    return secrets_in(document.mcp_servers, headers)
+
+
+def _open_journal(
+    env: Environment, document: RunDocument, api_key: str | None, headers: Mapping[str, str]
+) -> Journal:
     sinks: list[Sink] = [StreamSink(sys.stdout)]
     try:
         sinks.append(FileSink(env.state / "journal.jsonl"))
@@ -35,7 +47,7 @@ def _open_journal(env: Environment, document: RunDocument, api_key: str | None) 
         run=document.run.uid,
         thread=document.thread_id,
         clock=lambda: datetime.now(UTC),
-        secrets=[api_key],
+        secrets=[api_key, *_header_secrets(document, headers)],
     )
 
 
@@ -45,18 +57,22 @@ async def _serve(env: Environment) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, terminated.set)
     api_key = os.environ.pop(API_KEY_ENV, None)
+    # Likewise secrets: nothing that the process starts may find them.
+    headers = {
+        name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith(HEADERS_ENV_PREFIX)
+    }
     booted = asyncio.create_task(asyncio.to_thread(_boot))
 
     async def carry_out(document: RunDocument, ports: Ports) -> RunResult:
         from skerry_runner.run import run_document
 
         await booted
-        return await run_document(document, ports, api_key=api_key)
+        return await run_document(document, ports, api_key=api_key, environ=headers)
 
     identity = env.identity
     async with HttpRunPort(env.api_server, env.service_account, identity.namespace, identity.run) as port:
         outcome = await Session(
-            env, port, carry_out, lambda document: _open_journal(env, document, api_key), terminated
+            env, port, carry_out, lambda document: _open_journal(env, document, api_key, headers), terminated
         ).run()
     log.info("ended: %s %s", outcome.class_.value, outcome.reason)
     return 0 if outcome.class_ is OutcomeClass.SUCCEEDED else 1

@@ -16,7 +16,8 @@ from skerry_runner.compose import RowFault, compose
 from skerry_runner.context import RunContext
 from skerry_runner.models.build import BuiltModel
 from skerry_runner.models.scripted.cursor import ScriptCursor
-from skerry_runner.pipeline import AnyRow, assemble
+from skerry_runner.pipeline import assemble
+from skerry_runner.rowspec import AnyRow
 from skerry_runner.state import RunnerState
 from skerry_runner.tools.catalogue import tools_for
 
@@ -50,6 +51,7 @@ def build_agent(
 
     Raises:
         PipelineError: the rows do not fit together.
+        InvalidDocument: a row of the user's own can't be made.
     """
     rows: list[AnyRow] = assemble(document)
     if built.playhead is not None:

@@ -17,12 +17,13 @@ from skerry_api.phases import OutcomeClass, StopReason
 from skerry_api.report import Outcome
 from skerry_runner.agent import Agent, build_agent
 from skerry_runner.checkpoint import memory_saver
-from skerry_runner.context import RunContext
+from skerry_runner.context import RunContext, ToolLimits
 from skerry_runner.ending import end_of
 from skerry_runner.events import RunStart, ScriptUnused
 from skerry_runner.files import GivenFile
 from skerry_runner.firstcall import FirstToolCall
 from skerry_runner.llm.calls import Breakers, ModelCalls
+from skerry_runner.mcpsetup import mcp_servers, secrets_in
 from skerry_runner.memory import MemorySource, NoMemory
 from skerry_runner.models.build import BuiltModel, build_model
 from skerry_runner.models.observer import ModelObserver
@@ -31,10 +32,10 @@ from skerry_runner.ports import Ports, RunResult
 from skerry_runner.session import SandboxSession
 from skerry_runner.skills import Skill
 from skerry_runner.state import RunLimits
-from skerry_runner.toolservers import OpenServers, no_servers
+from skerry_runner.toolservers import NoToolServers, OpenServers, ToolServers
 from skerry_runner.usage import Counts, Tally
 
-__all__ = ["AgentBuilder", "Invocation", "counts_of", "thread_key"]
+__all__ = ["AgentBuilder", "Invocation", "counts_of", "thread_key", "tool_limits"]
 
 AgentBuilder = Callable[[RunDocument, BuiltModel, BaseCheckpointSaver[Any], Sequence[BaseTool]], Agent]
 """The last: tools of servers, beside those that the document names."""
@@ -46,6 +47,14 @@ STEPS_SPARE = 100
 def thread_key(document: RunDocument) -> str:
     """The thread as the checkpointer knows it; ids hold no newline."""
     return f"{document.run.namespace}\n{document.user_id}\n{document.thread_id}"
+
+
+def tool_limits(document: RunDocument) -> ToolLimits:
+    """What the pipeline's settings say of the tools' own limits."""
+    pipeline = document.pipeline
+    limits = ToolLimits(image_bytes=pipeline.view_image.max_image_bytes)
+    # What a tool cut off could not go to a file.
+    return replace(limits, bash_chars=0) if pipeline.tool_output_budget.enabled else limits
 
 
 def counts_of(limits: RunLimits) -> Counts:
@@ -75,8 +84,10 @@ class Invocation:
         files: Sequence[GivenFile] = (),
         skills: Sequence[Skill] = (),
         memory: MemorySource | None = None,
-        servers: OpenServers = no_servers,
+        servers: OpenServers | None = None,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
+        """`environ` holds the headers of the document's MCP servers; `servers` takes the place of these."""
         self._skills = tuple(skills)
         self._memory = memory or NoMemory()
         self._files = tuple(files)
@@ -86,12 +97,14 @@ class Invocation:
         self._ports = ports
         self._api_key = api_key
         self._checkpointer = checkpointer or memory_saver()
-        self._redact = Redactor([api_key])
+        self._environ = environ or {}
+        self._redact = Redactor([api_key, *secrets_in(document.mcp_servers, self._environ)])
         self._built: BuiltModel | None = None
         self._tally = Tally(lambda counts: ports.reporter.progress(counts.progress(), counts.usage()))
         self._observer = ModelObserver(ports.journal, self._tally)
         self.session = SandboxSession(ports.sandboxes, ports.reporter, ports.journal)
-        self._servers = servers(self.session)
+        self._open_servers = servers
+        self._servers: ToolServers = NoToolServers()
 
     def start_event(self) -> RunStart:
         """The journal's first line."""
@@ -114,6 +127,7 @@ class Invocation:
             self._built = await asyncio.to_thread(
                 build_model, self._document.model, run=self._document.run.uid, api_key=self._api_key
             )
+            self._servers = self._made_servers()(self.session)
             tools = await self._servers.open()
             agent = self._build(self._document, self._built, self._checkpointer, tools)
             state = await self._invoke(agent)
@@ -127,6 +141,12 @@ class Invocation:
             await self._servers.close()
         outcome, stop_reason, answer = end_of(state, self._document.run.uid)
         return self._strict(self.result(outcome, stop_reason, answer))
+
+    def _made_servers(self) -> OpenServers:
+        """Raises InvalidDocument."""
+        if self._open_servers is not None:
+            return self._open_servers
+        return mcp_servers(self._document.mcp_servers, environ=self._environ, journal=self._ports.journal)
 
     def result(
         self, outcome: Outcome, stop_reason: StopReason | None = None, answer: str | None = None
@@ -206,6 +226,7 @@ class Invocation:
             skills=self._skills,
             files=self._files,
             deferred=self._servers,
+            tools=tool_limits(document),
         )
 
     def _model_calls(self) -> ModelCalls:
@@ -213,6 +234,7 @@ class Invocation:
         return ModelCalls(
             endpoint=built.endpoint if built else "",
             journal=ports.journal,
+            settings=self._document.pipeline.llm_error_handling,
             breakers=self._breakers,
             timing=ports.timing,
             clock=ports.clock,

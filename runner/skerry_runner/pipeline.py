@@ -1,150 +1,179 @@
 """The pipeline as one table: which row, when it is there, and why it stands where it stands.
 
 Registration order is the contract: `before_*` run from first to last, `after_*` from last to first, `wrap_*` nest
-with the first outermost. What must hold of the order is data too, checked at assembly for user rows as well.
+with the first outermost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from langchain.agents.middleware.types import AgentMiddleware
+from collections.abc import Sequence
 
 from skerry_api.document import RunDocument
-from skerry_runner.compose.rows import PipelineError
+from skerry_runner.customrows import build_custom
+from skerry_runner.invariants import INVARIANTS, Invariant, check_order
+from skerry_runner.middleware.danglingtoolcall import DanglingToolCall
+from skerry_runner.middleware.deferredtoolfilter import DeferredToolFilter
+from skerry_runner.middleware.dynamiccontext import DynamicContext
+from skerry_runner.middleware.llmerrors import LLMErrorHandling
 from skerry_runner.middleware.rungate import RunGate
+from skerry_runner.middleware.safetyfinishreason import SafetyFinishReason
 from skerry_runner.middleware.sandbox import Sandbox
+from skerry_runner.middleware.summarization import Summarization
 from skerry_runner.middleware.threaddata import ThreadData
+from skerry_runner.middleware.todolist import TodoList
 from skerry_runner.middleware.toolerrors import ToolErrorHandling
+from skerry_runner.middleware.tooloutputbudget import ToolOutputBudget
+from skerry_runner.middleware.uploads import Uploads
+from skerry_runner.middleware.viewimage import ViewImage
+from skerry_runner.rowspec import AnyRow, Presence, RowSpec, always, when
 
-__all__ = [
-    "INVARIANTS",
-    "ROWS",
-    "After",
-    "First",
-    "Invariant",
-    "Presence",
-    "RowSpec",
-    "assemble",
-    "check_order",
-]
+__all__ = ["BEFORE_CUSTOM", "BEHIND_CUSTOM", "ROWS", "AnyRow", "assemble", "rows_for"]
 
-AnyRow = AgentMiddleware[Any, Any, Any]
-
-
-@dataclass(frozen=True)
-class Presence:
-    """Whether a row is assembled, and the reason for people."""
-
-    present: bool
-    reason: str
-
-
-@dataclass(frozen=True)
-class RowSpec:
-    """One row of the table. `subagents`: whether subagents get it too."""
-
-    name: str
-    why: str
-    build: Callable[[RunDocument], AnyRow]
-    when: Callable[[RunDocument], Presence]
-    subagents: bool = True
-
-
-def _always(_document: RunDocument) -> Presence:
-    return Presence(present=True, reason="always on")
-
-
-ROWS: tuple[RowSpec, ...] = (
+BEFORE_CUSTOM: tuple[RowSpec, ...] = (
     RowSpec(
         "RunGate",
         "First: a call over the limit must cost no other row's work; outermost, so that the record shows the result "
         "that the model gets.",
         lambda _: RunGate(),
-        _always,
+        always,
+    ),
+    RowSpec(
+        "ToolOutputBudget",
+        "Outside every row that makes or changes a result, so that none escapes it.",
+        lambda document: ToolOutputBudget(document.pipeline.tool_output_budget),
+        when(
+            lambda document: document.pipeline.tool_output_budget.enabled, "pipeline.toolOutputBudget.enabled"
+        ),
     ),
     RowSpec(
         "ThreadData",
         "Before every row that works with the thread's files: it refuses ids that must not become paths.",
         lambda _: ThreadData(),
-        _always,
+        always,
+    ),
+    RowSpec(
+        "Uploads",
+        "After ThreadData, whose ids name the folder; before Sandbox, which takes the files in.",
+        lambda document: Uploads(document.pipeline.uploads),
+        always,
+        subagents=False,
     ),
     RowSpec(
         "Sandbox",
         "After ThreadData, whose ids name the sandbox; outside ToolErrorHandling, so that a sandbox that a failing "
         "tool acquired is committed all the same.",
         lambda _: Sandbox(),
-        _always,
+        always,
+    ),
+    RowSpec(
+        "DanglingToolCall",
+        "Outside LLMErrorHandling: a request is paired once for all attempts, and the answer of the last is mended.",
+        lambda document: DanglingToolCall(document.pipeline.dangling_tool_call),
+        always,
+    ),
+    RowSpec(
+        "LLMErrorHandling",
+        "Outside every row that edits a request: an attempt runs them again, and they give the same request.",
+        lambda _: LLMErrorHandling(),
+        always,
     ),
     RowSpec(
         "ToolErrorHandling",
         "Last of the base rows: all of them see results, none sees a tool's exception.",
         lambda _: ToolErrorHandling(),
-        _always,
+        always,
+    ),
+    RowSpec(
+        "DynamicContext",
+        "After Uploads: the user's message moves as a whole, with the list of files in it.",
+        lambda document: DynamicContext(document.pipeline.dynamic_context),
+        always,
+        subagents=False,
+    ),
+    RowSpec(
+        "Summarization",
+        "After DynamicContext, whose reminder it keeps; before the rows that tell again what left the history.",
+        lambda document: Summarization(document.pipeline.summarization),
+        when(lambda document: document.pipeline.summarization.enabled, "pipeline.summarization.enabled"),
+        subagents=False,
+    ),
+    RowSpec(
+        "TodoList",
+        "After Summarization, which may have taken the todos out of sight.",
+        lambda _: TodoList(),
+        when(lambda document: document.pipeline.todo_list.enabled, "pipeline.todoList.enabled"),
+        subagents=False,
+    ),
+    RowSpec(
+        "ViewImage",
+        "After Summarization, so that an image is never summarised before it was seen.",
+        lambda document: ViewImage(document.pipeline.view_image),
+        when(
+            lambda document: document.model.vision and document.pipeline.view_image.enabled,
+            "model.vision and pipeline.viewImage.enabled",
+        ),
+        subagents=False,
+    ),
+    RowSpec(
+        "DeferredToolFilter",
+        "Innermost of the rows that edit a request: what it hides stays hidden.",
+        lambda document: DeferredToolFilter(
+            document.pipeline.deferred_tool_filter,
+            [(server.name, server.description) for server in document.mcp_servers if server.deferred],
+        ),
+        when(
+            lambda document: any(server.deferred for server in document.mcp_servers),
+            "deferred of any of mcpServers",
+        ),
     ),
 )
 
-
-@dataclass(frozen=True)
-class First:
-    """The row comes before all others."""
-
-    row: str
-    why: str
-
-    def broken_by(self, names: Sequence[str]) -> str | None:
-        """The row that stands in the way, if any."""
-        return names[0] if self.row in names and names[0] != self.row else None
-
-
-@dataclass(frozen=True)
-class After:
-    """If both are there, `row` comes after `other`."""
-
-    row: str
-    other: str
-    why: str
-
-    def broken_by(self, names: Sequence[str]) -> str | None:
-        """`other`, if it comes too late."""
-        if self.row in names and self.other in names and names.index(self.row) < names.index(self.other):
-            return self.other
-        return None
-
-
-Invariant = First | After
-
-INVARIANTS: tuple[Invariant, ...] = (
-    First("RunGate", "limits are checked before any work is done"),
-    After("Sandbox", "ThreadData", "ids are checked before they name a sandbox"),
-    After("ToolErrorHandling", "Sandbox", "a failing tool's sandbox is committed"),
+BEHIND_CUSTOM: tuple[RowSpec, ...] = (
+    RowSpec(
+        "SafetyFinishReason",
+        "Behind a user's rows: its after_model runs before theirs, and no row sees calls of an answer that was stopped.",
+        lambda document: SafetyFinishReason(document.pipeline.safety_finish_reason),
+        when(
+            lambda document: document.pipeline.safety_finish_reason.enabled,
+            "pipeline.safetyFinishReason.enabled",
+        ),
+    ),
 )
 
+ROWS: tuple[RowSpec, ...] = (*BEFORE_CUSTOM, *BEHIND_CUSTOM)
 
-def check_order(names: Sequence[str], invariants: Sequence[Invariant] = INVARIANTS) -> None:
-    """Check an order of row names.
 
-    Raises:
-        PipelineError: an invariant is broken; names the two rows and the reason.
-    """
-    for invariant in invariants:
-        if other := invariant.broken_by(names):
-            raise PipelineError(f"{invariant.row} and {other} stand in the wrong order: {invariant.why}")
+def _custom(document: RunDocument) -> list[RowSpec]:
+    return [
+        RowSpec(
+            row.path.rpartition(":")[2],
+            "A user's row.",
+            lambda _, row=row, index=index: build_custom(row, index),  # type: ignore[misc]  # defaults bind the loop's values
+            lambda _, index=index: Presence(present=True, reason=f"pipeline.custom[{index}]"),  # type: ignore[misc]  # likewise
+        )
+        for index, row in enumerate(document.pipeline.custom)
+    ]
+
+
+def rows_for(document: RunDocument) -> list[RowSpec]:
+    """The table for one document, with the user's rows in their place, present or not."""
+    return [*BEFORE_CUSTOM, *_custom(document), *BEHIND_CUSTOM]
 
 
 def assemble(
     document: RunDocument,
     *,
-    rows: Sequence[RowSpec] = ROWS,
+    rows: Sequence[RowSpec] | None = None,
     invariants: Sequence[Invariant] = INVARIANTS,
 ) -> list[AnyRow]:
     """The rows of the lead agent's pipeline.
 
     Raises:
         PipelineError: an invariant is broken.
+        InvalidDocument: a row of the user's own can't be made.
     """
-    present = [row for row in rows if row.when(document).present]
-    check_order([row.name for row in present], invariants)
-    return [row.build(document) for row in present]
+    chosen = [row for row in (rows_for(document) if rows is None else rows) if row.when(document).present]
+    made = [row.build(document) for row in chosen]
+    # By the names that the rows themselves have: a user's row chooses its own.
+    check_order([row.name for row in made], invariants)
+    return made

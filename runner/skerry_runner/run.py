@@ -12,6 +12,8 @@ from skerry_runner.outcome import app_error, cancelled
 from skerry_runner.ports import Cancellation, Ports, RunResult
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from skerry_api.document import RunDocument
@@ -37,10 +39,12 @@ async def run_document(
     api_key: str | None = None,
     checkpointer: BaseCheckpointSaver[str] | None = None,
     breakers: Breakers | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> RunResult:
     """Run the agent; report started, progress and ended. Never raises for the run's own faults.
 
-    `breakers` are the process's circuit breakers, for whoever carries out several runs.
+    `breakers` are the process's circuit breakers, for whoever carries out several runs. `environ` holds the headers
+    of MCP servers, each under its `headers_env`.
     `ports.cancellation` stops it: executions are killed and the outcome is Cancelled or Interrupted.
     """
     await ports.reporter.started()
@@ -48,7 +52,13 @@ async def run_document(
     from skerry_runner.invocation import Invocation
 
     invocation = Invocation(
-        document, ports, api_key=api_key, checkpointer=checkpointer, breakers=breakers, files=ports.files
+        document,
+        ports,
+        api_key=api_key,
+        checkpointer=checkpointer,
+        breakers=breakers,
+        files=ports.files,
+        environ=environ or {},
     )
     ports.journal.emit(invocation.start_event())
     async with invocation.session.hold():

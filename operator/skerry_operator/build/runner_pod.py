@@ -9,10 +9,11 @@ from kubernetes import client
 
 from skerry_api.agentprofile import AgentProfile
 from skerry_api.agentrun import AgentRun
-from skerry_api.common import Resources
+from skerry_api.common import Resources, SecretKeyRef
 from skerry_api.document import API_KEY_ENV, DOCUMENT_PATH
 from skerry_api.files import FILES_PATH
 from skerry_api.labels import Annotation, Component, Label
+from skerry_api.mcp import headers_env
 from skerry_api.names import hash_label, runner_pod_name
 from skerry_operator.build import podparts as part
 from skerry_operator.build.meta import component_labels, owner, wire
@@ -84,6 +85,7 @@ def _container(profile: AgentProfile, settings: PlanSettings, *, files: bool) ->
             part.field_env("POD_NAMESPACE", "metadata.namespace"),
             part.field_env("NODE_NAME", "spec.nodeName"),
             *_api_key(profile),
+            *_mcp_headers(profile),
         ],
         resources=part.resources(wanted.resources, RESOURCES),
         security_context=container_security(),
@@ -98,12 +100,22 @@ def _container(profile: AgentProfile, settings: PlanSettings, *, files: bool) ->
     )
 
 
+def _mcp_headers(profile: AgentProfile) -> list[client.V1EnvVar]:
+    return [
+        _secret_env(headers_env(server.name), server.headers_secret_ref)
+        for server in profile.spec.mcp_servers
+        if server.headers_secret_ref is not None
+    ]
+
+
 def _api_key(profile: AgentProfile) -> list[client.V1EnvVar]:
     ref = profile.spec.model.api_key_secret_ref
-    if ref is None:
-        return []
+    return [] if ref is None else [_secret_env(API_KEY_ENV, ref)]
+
+
+def _secret_env(name: str, ref: SecretKeyRef) -> client.V1EnvVar:
     key = client.V1SecretKeySelector(name=ref.name, key=ref.key)
-    return [client.V1EnvVar(name=API_KEY_ENV, value_from=client.V1EnvVarSource(secret_key_ref=key))]
+    return client.V1EnvVar(name=name, value_from=client.V1EnvVarSource(secret_key_ref=key))
 
 
 def _files_volumes(run: AgentRun) -> list[client.V1Volume]:

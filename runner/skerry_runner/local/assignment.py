@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from skerry_api.problems import Problem
 from skerry_api.resolve import SCRIPTED, resolve
 from skerry_runner.files import GivenFile
 from skerry_runner.local.givenfiles import given_files
+from skerry_runner.local.mcpheaders import mcp_headers
 from skerry_runner.local.objects import NAMESPACE, Objects, sort_objects
 from skerry_runner.local.yamldoc import Document, FileProblem
 
@@ -41,6 +42,8 @@ class Assignment:
     document: RunDocument
     api_key: str | None
     files: tuple[GivenFile, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Of MCP servers, as `mcp_headers` gives them."""
 
 
 def assign(
@@ -67,11 +70,12 @@ def assign(
         model = made.model.model_copy(update={"script_source": options.script[0]})
         made = made.model_copy(update={"model": model})
     key, missing = _api_key(profile, made.model.name, objects.secrets, env)
+    headers, unknown = mcp_headers(profile, objects.secrets, env)
     files, lacking = given_files(run, objects.contents, options.files)
-    faults = [*missing, *lacking, *_script_faults(made)]
+    faults = [*missing, *unknown, *lacking, *_script_faults(made)]
     if faults:
         return [_in_script(_placed(found, source, profile_source), options) for found in faults]
-    return Assignment(run, profile, made, key, files)
+    return Assignment(run, profile, made, key, files, headers)
 
 
 def _lay_over(raw: Any, options: Options) -> None:

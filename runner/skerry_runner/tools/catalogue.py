@@ -8,8 +8,13 @@ from langchain_core.tools import BaseTool
 
 from skerry_api.agentprofile import ToolName
 from skerry_runner.tools.bash import bash
+from skerry_runner.tools.glob import glob
+from skerry_runner.tools.grep import grep
 from skerry_runner.tools.ls import ls
+from skerry_runner.tools.present_files import present_files
 from skerry_runner.tools.read_file import read_file
+from skerry_runner.tools.str_replace import str_replace
+from skerry_runner.tools.view_image import view_image
 from skerry_runner.tools.write_file import write_file
 
 __all__ = ["TOOLS", "tools_for"]
@@ -17,8 +22,13 @@ __all__ = ["TOOLS", "tools_for"]
 TOOLS: dict[ToolName, BaseTool] = {
     ToolName.BASH: bash,
     ToolName.LS: ls,
+    ToolName.GLOB: glob,
+    ToolName.GREP: grep,
     ToolName.READ_FILE: read_file,
     ToolName.WRITE_FILE: write_file,
+    ToolName.STR_REPLACE: str_replace,
+    ToolName.VIEW_IMAGE: view_image,
+    ToolName.PRESENT_FILES: present_files,
 }
 
 

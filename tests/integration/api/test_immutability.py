@@ -21,6 +21,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "profileRef": ({"name": "p"}, {"name": "q"}),
     "prompt": ("one", "two"),
     "promptFrom": (FROM, {"configMapKeyRef": {"name": "c", "key": "l"}}),
+    "files": ([{"name": "a", "inline": "1"}], [{"name": "a", "inline": "2"}]),
     "userId": ("ann", "bob"),
     "threadId": ("t", "u"),
     "model": ({"parameters": {"seed": "1"}}, {"parameters": {"seed": "2"}}),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from skerry_testing.fullpipeline import PIPELINE
+
 __all__ = ["FULL", "OPERATOR_STATUS", "RUNNER_STATUS"]
 
 Json = dict[str, Any]
@@ -42,6 +44,11 @@ RUNNER_STATUS: Json = {
     },
 }  # fmt: skip
 
+MCP_SERVER: Json = {
+    "name": "wiki", "transport": "Stdio", "description": "The wiki.", "url": "https://x/mcp",
+    "headersSecretRef": {"name": "s", "key": "k"}, "command": "wiki", "args": ["-v"],
+    "env": [{"name": "A", "value": "b"}], "deferred": False, "connectTimeoutSeconds": 5, "callTimeoutSeconds": 6,
+}  # fmt: skip
 _RUN_SPEC: Json = {
     "profileRef": {"name": "p"}, "prompt": "hello", "promptFrom": FROM,
     "files": [{"name": "a.txt", "inline": "a", "configMapKeyRef": FROM["configMapKeyRef"]}], "userId": "ann", "threadId": "chat-7",
@@ -53,11 +60,13 @@ _RUN_SPEC: Json = {
 _PROFILE_SPEC: Json = {
     "model": {
         "name": "openai:x", "baseUrl": "https://x/v1", "apiKeySecretRef": {"name": "s", "key": "k"},
-        "parameters": {"seed": "1"}, "script": "steps: []", "scriptRef": FROM,
+        "parameters": {"seed": "1"}, "vision": True, "script": "steps: []", "scriptRef": FROM,
     },
     "systemPrompt": "be good", "allowedModels": ["openai:y"], "allowedClasses": ["gpu"],
     "sandbox": {"classRef": {"name": "c"}, "acquire": "Eager", "allowLocalBash": True},
     "tools": {"enabled": ["bash"]},
+    "mcpServers": [MCP_SERVER],
+    "pipeline": PIPELINE,
     "runner": {
         "image": "i", "imagePullPolicy": "Never", "resources": RESOURCES, "network": {"allow": ["192.0.2.0/24"]},
     },

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from skerry_testing.pipelinecases import PIPELINE_SPECS
+
 __all__ = ["CASES", "Case", "a_class", "a_profile", "a_run", "a_sandbox"]
 
 Json = dict[str, Any]
@@ -259,5 +261,11 @@ _CLASS_CASES: list[tuple[str, Json, str]] = [
 
 CASES: tuple[Case, ...] = tuple(
     Case(name, manifest, frozenset(faults.split()))
-    for name, manifest, faults in (*_RUN_CASES, *_PROFILE_CASES, *_SANDBOX_CASES, *_CLASS_CASES)
+    for name, manifest, faults in (
+        *_RUN_CASES,
+        *_PROFILE_CASES,
+        *((name, a_profile(**spec), faults) for name, spec, faults in PIPELINE_SPECS),
+        *_SANDBOX_CASES,
+        *_CLASS_CASES,
+    )
 )

@@ -1,4 +1,4 @@
-"""Runs with the rows around the model in their places, whether the table has them yet or not."""
+"""Runs with the table's rows, and a test's own among them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,11 @@ from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from skerry_api.document import RunDocument
-from skerry_api.rows.danglingtoolcall import DanglingToolCallSettings
-from skerry_api.rows.safetyfinishreason import SafetyFinishReasonSettings
 from skerry_runner.agent import Agent, record_fault
 from skerry_runner.compose import compose
 from skerry_runner.context import RunContext
 from skerry_runner.invocation import Invocation
 from skerry_runner.llm.calls import Breakers
-from skerry_runner.middleware.danglingtoolcall import DanglingToolCall
-from skerry_runner.middleware.llmerrors import LLMErrorHandling
-from skerry_runner.middleware.safetyfinishreason import SafetyFinishReason
 from skerry_runner.models.build import BuiltModel
 from skerry_runner.models.scripted.cursor import ScriptCursor
 from skerry_runner.pipeline import AnyRow, assemble
@@ -32,14 +27,8 @@ __all__ = ["play", "rows_of"]
 
 
 def rows_of(document: RunDocument, extra: Sequence[AnyRow] = ()) -> list[AnyRow]:
-    """The table's rows, those around the model where they belong; `extra` inside all of them but the last."""
+    """The table's rows; `extra` inside all of them but the last."""
     rows = assemble(document)
-    names = [row.name for row in rows]
-    if "LLMErrorHandling" not in names:
-        at = names.index("ToolErrorHandling")
-        rows[at:at] = [DanglingToolCall(DanglingToolCallSettings()), LLMErrorHandling()]
-    if "SafetyFinishReason" not in names:
-        rows.append(SafetyFinishReason(SafetyFinishReasonSettings()))
     rows[-1:-1] = extra
     return rows
 

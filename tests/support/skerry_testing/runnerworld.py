@@ -12,7 +12,9 @@ from typing import Any, Self
 
 from skerry_api.agentprofile import ToolName
 from skerry_api.document import DocumentModel, DocumentRun, DocumentSandbox, RunDocument
+from skerry_api.mcp import McpServer
 from skerry_api.phases import Acquire
+from skerry_api.pipeline import PipelineSettings
 from skerry_api.report import Progress, Usage
 from skerry_runner.journal import Journal
 from skerry_runner.ports import Cancellation, Ports, RunResult, Timing
@@ -32,14 +34,18 @@ def document(
     epoch: int = 1,
     prompt: str = "Please do it.",
     thread: str = "thread-1",
-    tools: Iterable[ToolName] = tuple(ToolName),
+    tools: Iterable[ToolName] | None = None,
     max_turns: int = 20,
     acquire: Acquire = Acquire.LAZY,
     base_url: str | None = None,
     parameters: dict[str, str] | None = None,
     sandbox_id: str = "sbx-1",
+    vision: bool = False,
+    pipeline: dict[str, Any] | None = None,
+    mcp_servers: Iterable[dict[str, Any]] = (),
 ) -> RunDocument:
-    """A run document with defaults that a test does not care for."""
+    """A run document with defaults that a test does not care for; `pipeline` and `mcp_servers` in their wire form."""
+    given = [tool for tool in ToolName if vision or tool is not ToolName.VIEW_IMAGE]
     return RunDocument(
         run=DocumentRun(namespace="ns", name="hello", uid=run, generation=1, epoch=epoch),
         user_id="user",
@@ -48,10 +54,17 @@ def document(
         prompt=prompt,
         system_prompt="You are an agent.",
         model=DocumentModel(
-            name=model, script=script, script_source=SOURCE, base_url=base_url, parameters=parameters or {}
+            name=model,
+            script=script,
+            script_source=SOURCE,
+            base_url=base_url,
+            parameters=parameters or {},
+            vision=vision,
         ),
         sandbox=DocumentSandbox(sandbox_id=sandbox_id, class_name="default", acquire=acquire),
-        tools=tuple(tools),
+        tools=tuple(given if tools is None else tools),
+        mcp_servers=tuple(McpServer.model_validate(server) for server in mcp_servers),
+        pipeline=PipelineSettings.model_validate(pipeline or {}),
         max_turns=max_turns,
     )
 

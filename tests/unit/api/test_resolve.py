@@ -11,8 +11,10 @@ from skerry_api.agentrun import AgentRun
 from skerry_api.document import DOCUMENT_MAX, RunDocument
 from skerry_api.names import sandbox_id
 from skerry_api.phases import Acquire
+from skerry_api.pipeline import PipelineSettings
 from skerry_api.problems import Problem
-from skerry_api.resolve import document_json, resolve, texts_needed, thread_of
+from skerry_api.resolve import document_json, resolve, sketch, texts_needed, thread_of
+from skerry_testing.fullpipeline import PIPELINE
 
 SCRIPT = "steps: []"
 
@@ -63,7 +65,8 @@ def test_the_plain_run_takes_all_from_its_profile() -> None:
     assert (made.model.script, made.model.script_source) == (SCRIPT, "AgentProfile p: spec.model.script")
     assert made.sandbox.sandbox_id == sandbox_id("ns", "default", "u-1")
     assert (made.sandbox.class_name, made.sandbox.acquire) == ("default", Acquire.LAZY)
-    assert made.tools == tuple(ToolName)
+    assert made.tools == tuple(tool for tool in ToolName if tool is not ToolName.VIEW_IMAGE)
+    assert made.pipeline == PipelineSettings()
 
 
 def test_what_the_run_may_choose_wins_over_the_profile() -> None:
@@ -83,6 +86,30 @@ def test_what_the_run_may_choose_wins_over_the_profile() -> None:
     assert (made.thread_id, made.max_turns) == ("t", 7)
     assert made.tools == (ToolName.BASH, ToolName.WRITE_FILE)
     assert made.model.script is None
+
+
+def test_the_pipeline_is_the_profile_s_and_survives_the_document_s_json() -> None:
+    made = document(run(), profile(pipeline=PIPELINE))
+    assert made.pipeline.wire() == PIPELINE
+    assert RunDocument.model_validate_json(document_json(made)) == made
+
+
+@pytest.mark.parametrize(
+    ("vision", "enabled", "given"), [(True, True, True), (True, False, False), (False, True, False)]
+)
+def test_only_a_model_that_sees_images_gets_the_tool_for_them(
+    vision: bool, enabled: bool, given: bool
+) -> None:
+    model = {"name": "scripted", "script": SCRIPT, "vision": vision}
+    made = document(run(), profile(model, pipeline={"viewImage": {"enabled": enabled}}))
+    assert (ToolName.VIEW_IMAGE in made.tools) is given
+    assert made.model.vision is vision
+
+
+def test_a_sketch_needs_no_run_and_no_script() -> None:
+    rules = profile({"name": "scripted"}, pipeline={"todoList": {"enabled": True}}, tools={"enabled": ["ls"]})
+    made = sketch(rules)
+    assert (made.profile, made.tools, made.pipeline) == ("p", (ToolName.LS,), rules.spec.pipeline)
 
 
 def test_no_tools_enabled_is_none_and_not_all() -> None:

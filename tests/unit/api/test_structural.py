@@ -14,7 +14,7 @@ from skerry_testing.schemas import walk
 
 ALLOWED = {
     "description", "type", "format", "enum", "default", "minLength", "maxLength", "pattern", "minimum", "maximum",
-    "maxItems", "maxProperties", "x-kubernetes-list-type", "x-kubernetes-list-map-keys",
+    "minItems", "maxItems", "maxProperties", "x-kubernetes-list-type", "x-kubernetes-list-map-keys",
     "x-kubernetes-validations", "required", "properties", "additionalProperties", "items",
 }  # fmt: skip
 NODES = [

@@ -134,12 +134,12 @@ def test_a_problem_of_the_profile_stands_in_its_file() -> None:
 
 def test_every_problem_of_every_file_comes_at_once() -> None:
     run = RUN.replace("prompt: hi", "promt: hi\n  retries: 9")
-    profile = PROFILE.replace("scripted,", "scripted, vision: 1,")
+    profile = PROFILE.replace("scripted,", "scripted, sight: 1,")
     other = "kind: Pod\napiVersion: v1\nmetadata: {name: x}\n"
     found = bad(run, profile, other)
     assert [text.split(": ")[0] for text in found] == ["f0.yaml:6", "f0.yaml:7", "f1.yaml:5", "f2.yaml:1"]
     assert "spec.promt: unknown field" in found[0]
-    assert "AgentProfile p: spec.model.vision: unknown field" in found[2]
+    assert "AgentProfile p: spec.model.sight: unknown field" in found[2]
     assert "'Pod' is of no use here" in found[3]
 
 

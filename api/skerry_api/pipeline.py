@@ -1,0 +1,79 @@
+"""Settings of the pipeline's rows as a profile holds them: one key per row, named after it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from skerry_api.base import KubeModel, list_map
+from skerry_api.common import Parameters
+from skerry_api.rows.danglingtoolcall import DanglingToolCallSettings
+from skerry_api.rows.deferredtoolfilter import DeferredToolFilterSettings
+from skerry_api.rows.dynamiccontext import DynamicContextSettings
+from skerry_api.rows.llmerrorhandling import LLMErrorHandlingSettings
+from skerry_api.rows.safetyfinishreason import SafetyFinishReasonSettings
+from skerry_api.rows.summarization import SummarizationSettings
+from skerry_api.rows.todolist import TodoListSettings
+from skerry_api.rows.tooloutputbudget import ToolOutputBudgetSettings
+from skerry_api.rows.uploads import UploadsSettings
+from skerry_api.rows.viewimage import ViewImageSettings
+
+__all__ = ["CustomRow", "DottedPath", "PipelineSettings"]
+
+_IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
+DottedPath = Annotated[
+    str,
+    StringConstraints(
+        min_length=3,
+        max_length=253,
+        pattern=rf"^{_IDENTIFIER}(\.{_IDENTIFIER})*:{_IDENTIFIER}$",
+    ),
+]
+
+
+class CustomRow(KubeModel):
+    """A middleware of the user's own, which the runner image holds."""
+
+    path: DottedPath = Field(
+        description="Its class, an AgentMiddleware of LangChain with asynchronous hooks, as `package.module:Class`."
+    )
+    settings: Parameters = Field(
+        default={},
+        description="Arguments of its constructor, by name; values are JSON where they parse as such, else text.",
+    )
+
+
+class PipelineSettings(KubeModel):
+    tool_output_budget: ToolOutputBudgetSettings = Field(
+        default=ToolOutputBudgetSettings(), description="Long results of tools."
+    )
+    uploads: UploadsSettings = Field(default=UploadsSettings(), description="Files that a person gave.")
+    dangling_tool_call: DanglingToolCallSettings = Field(
+        default=DanglingToolCallSettings(), description="Tool calls without results."
+    )
+    llm_error_handling: LLMErrorHandlingSettings = Field(
+        default=LLMErrorHandlingSettings(), description="Failing model calls."
+    )
+    dynamic_context: DynamicContextSettings = Field(
+        default=DynamicContextSettings(), description="What the model is told beside the user's words."
+    )
+    summarization: SummarizationSettings = Field(
+        default=SummarizationSettings(), description="Long histories."
+    )
+    todo_list: TodoListSettings = Field(default=TodoListSettings(), description="Plan mode.")
+    view_image: ViewImageSettings = Field(
+        default=ViewImageSettings(), description="Images, for models that see them."
+    )
+    deferred_tool_filter: DeferredToolFilterSettings = Field(
+        default=DeferredToolFilterSettings(), description="Tools that the agent searches for."
+    )
+    custom: tuple[CustomRow, ...] = Field(
+        default=(),
+        max_length=16,
+        json_schema_extra=list_map("path"),
+        description="Middlewares of the user's own, in this order, behind Skerry's own but the guards of an answer.",
+    )
+    safety_finish_reason: SafetyFinishReasonSettings = Field(
+        default=SafetyFinishReasonSettings(), description="Answers that a provider stopped for safety."
+    )

@@ -1,0 +1,36 @@
+"""A profile's pipeline with every field set, and none at its default where another value is allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["PIPELINE"]
+
+SIZE = {"messages": 9, "tokens": 900, "fraction": "0.5"}
+PIPELINE: dict[str, Any] = {
+    "toolOutputBudget": {
+        "enabled": False, "externalizeMinChars": 900, "previewHeadChars": 90, "previewTailChars": 9,
+        "fallbackMaxChars": 901, "fallbackHeadChars": 91, "fallbackTailChars": 10, "storageSubdir": "long",
+        "exemptTools": ["bash"], "tools": [{"name": "ls", "externalizeMinChars": 100}],
+    },
+    "uploads": {"shown": 3, "outlineLines": 4, "outlineLineChars": 40},
+    "danglingToolCall": {"maxErrorChars": 100},
+    "llmErrorHandling": {
+        "maxAttempts": 2, "baseDelayMilliseconds": 10, "maxDelayMilliseconds": 20, "maxRetryAfterSeconds": 30,
+        "burstMaxAttempts": 4, "burstBaseDelayMilliseconds": 50, "stalledMaxAttempts": 1,
+        "circuit": {"failures": 1, "openSeconds": 2},
+    },
+    "dynamicContext": {"memory": False, "memoryMaxTokens": 100, "memoryTimeoutSeconds": 1},
+    "summarization": {
+        "enabled": True, "trigger": [SIZE], "keep": SIZE, "contextTokens": 2000, "maxInputTokens": 1000,
+        "maxSummaryChars": 600, "timeoutSeconds": 9, "preserveRecentSkillCount": 1,
+        "preserveRecentSkillTokens": 100, "preserveRecentSkillTokensPerSkill": 50, "skillReadTools": ["cat"],
+    },
+    "todoList": {"enabled": True},
+    "viewImage": {"enabled": False, "maxImageBytes": 1000, "maxRequestBytes": 2000},
+    "deferredToolFilter": {"maxResults": 2, "maxNames": 3},
+    "custom": [{"path": "team.rows:Polite", "settings": {"word": "please"}}],
+    "safetyFinishReason": {
+        "enabled": False, "adapters": [{"name": "mine", "fields": ["stop"], "values": ["unsafe"]}],
+    },
+}  # fmt: skip

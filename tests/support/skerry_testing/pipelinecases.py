@@ -1,0 +1,59 @@
+"""Good and bad pipelines and MCP servers of a profile, with the fields at fault; `manifests` makes profiles of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["PIPELINE_SPECS"]
+
+Json = dict[str, Any]
+SUMMARY = "spec.pipeline.summarization"
+ADAPTERS = "spec.pipeline.safetyFinishReason.adapters"
+SERVER = "spec.mcpServers[0]"
+
+
+def _summary(**settings: Any) -> Json:
+    return {"pipeline": {"summarization": settings}}
+
+
+def _server(**fields: Any) -> Json:
+    return {"mcpServers": [{"name": "wiki", **fields}]}
+
+
+def _custom(*paths: str, **fields: Any) -> Json:
+    return {"pipeline": {"custom": [{"path": path, **fields} for path in paths]}}
+
+
+def _web(**fields: Any) -> Json:
+    return _server(transport="StreamableHTTP", url="https://x/mcp", **fields)
+
+
+def _process(**fields: Any) -> Json:
+    return _server(transport="Stdio", command="wiki", **fields)
+
+
+PIPELINE_SPECS: tuple[tuple[str, Json, str], ...] = (
+    ("pipeline: empty", {"pipeline": {}}, ""),
+    ("pipeline: a row that is none", {"pipeline": {"polish": {}}}, "spec.pipeline.polish"),
+    ("pipeline: attempts of zero", {"pipeline": {"llmErrorHandling": {"maxAttempts": 0}}},
+     "spec.pipeline.llmErrorHandling.maxAttempts"),
+    ("summary: one unit each", _summary(trigger=[{"messages": 9}, {"tokens": 900}], keep={"messages": 8}), ""),
+    ("summary: two units", _summary(trigger=[{"messages": 90, "tokens": 900}]), f"{SUMMARY}.trigger[0]"),
+    ("summary: no unit", _summary(trigger=[{}]), f"{SUMMARY}.trigger[0]"),
+    ("summary: no trigger", _summary(trigger=[]), f"{SUMMARY}.trigger"),
+    ("summary: keeps what triggers it", _summary(trigger=[{"messages": 20}]), f"{SUMMARY}.keep"),
+    ("summary: a fraction above one", _summary(trigger=[{"fraction": "1.5"}]), f"{SUMMARY}.trigger[0].fraction"),
+    ("safety: no adapters", {"pipeline": {"safetyFinishReason": {"adapters": []}}}, ADAPTERS),
+    ("custom: a middleware", _custom("team.rows:Polite", settings={"word": "please"}), ""),
+    ("custom: a path without class", _custom("team.rows"), "spec.pipeline.custom[0].path"),
+    ("custom: a path with a line break", _custom("team.rows:Polite\n"), "spec.pipeline.custom[0].path"),
+    ("custom: one twice", _custom("a:B", "a:B"), "spec.pipeline.custom[1]"),
+    ("mcp: over HTTP", _web(headersSecretRef={"name": "s", "key": "k"}, deferred=False), ""),
+    ("mcp: a process", _process(args=["-v"], env=[{"name": "A", "value": "b"}]), ""),
+    ("mcp: no transport", _server(url="https://x/mcp"), f"{SERVER}.transport"),
+    ("mcp: HTTP without url", _server(transport="StreamableHTTP"), f"{SERVER}.url"),
+    ("mcp: HTTP with a command", _web(command="wiki"), f"{SERVER}.transport"),
+    ("mcp: a process without command", _server(transport="Stdio"), f"{SERVER}.command"),
+    ("mcp: a process with a url", _process(url="https://x/mcp"), f"{SERVER}.transport"),
+    ("mcp: two of one name", {"mcpServers": [*_web()["mcpServers"], *_process()["mcpServers"]]}, "spec.mcpServers[1]"),
+)  # fmt: skip
