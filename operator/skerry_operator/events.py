@@ -83,7 +83,7 @@ class EventRecorder:
                 pass
             except KubeError as error:
                 self._metrics.events_dropped.inc()
-                _log.warning("event not written", event=body["metadata"]["name"], error=str(error))
+                _log.warning("event not written", name=body["metadata"]["name"], error=str(error))
             finally:
                 self.backlog.task_done()
 

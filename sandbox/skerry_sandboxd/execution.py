@@ -52,6 +52,7 @@ class Execution:
         self._child: Child | None = None
         self._pumps: tuple[Pump, ...] = ()
         self._killed = False
+        self._abandoned = False
 
     @property
     def tree_alive(self) -> bool:
@@ -96,6 +97,8 @@ class Execution:
             await spawner.end_strays(child)
         await self._settle()
         self.log.finish()
+        if self._abandoned:
+            return
         if status is None:
             self.end = LostEvent(message="the command's supervisor was killed from inside the sandbox")
             return
@@ -113,6 +116,15 @@ class Execution:
         if self._child is not None and not self._child.gone.is_set():
             self._killed = self.end is None
             await self._child.end_tree(grace)
+
+    async def abandon(self, grace: float) -> None:
+        """End the tree because the sandbox itself ends. Followers get no end: their stream breaks off.
+
+        An exit by our own signal would read like the command's answer; a broken stream makes the client ask
+        what became of the sandbox.
+        """
+        self._abandoned = self.end is None
+        await self.kill(grace)
 
     async def _exit(self, child: Child) -> ExitStatus:
         async with asyncio.timeout(self._request.timeout_seconds):

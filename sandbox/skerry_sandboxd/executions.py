@@ -65,6 +65,7 @@ class Executions:
 
         Raises ApiError (KeyConflict, Busy, ShuttingDown, InvalidRequest).
         """
+        self._refuse_while_stopping()
         mark = fingerprint(request)
         known = self._live.get(request.key) or self._finished.get(request.key)
         entry = self._ledger.get(request.key)
@@ -79,7 +80,8 @@ class Executions:
         return known.events(after)
 
     def attach(self, key: str, after: int) -> AsyncIterator[Event]:
-        """The stream of a known execution. Raises ApiError (NotFound)."""
+        """The stream of a known execution. Raises ApiError (NotFound, ShuttingDown)."""
+        self._refuse_while_stopping()
         known = self._live.get(key) or self._finished.get(key)
         if known is not None:
             return known.events(after)
@@ -104,7 +106,7 @@ class Executions:
         """Take nothing new and end every tree."""
         self.stopping = True
         trees = [*self._live.values(), *self._finished.values()]
-        await asyncio.gather(*(execution.kill(grace) for execution in trees))
+        await asyncio.gather(*(execution.abandon(grace) for execution in trees))
         if self._tasks:
             await asyncio.wait(self._tasks)
 
@@ -120,9 +122,11 @@ class Executions:
         task.add_done_callback(self._tasks.discard)
         return execution
 
-    def _admit(self) -> None:
+    def _refuse_while_stopping(self) -> None:
         if self.stopping:
             raise ApiError(Reason.SHUTTING_DOWN, "the sandbox is shutting down")
+
+    def _admit(self) -> None:
         if len(self._live) >= self._limits.running:
             raise ApiError(Reason.BUSY, f"{self._limits.running} commands are running")
         left = sum(execution.tree_alive for execution in self._finished.values())

@@ -11,7 +11,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["Proc", "descendants", "kill_descendants", "parse_stat", "read_proc", "signal_descendants"]
+__all__ = [
+    "Proc",
+    "descendants",
+    "kill_descendants",
+    "parse_stat",
+    "read_proc",
+    "send_to",
+    "signal_descendants",
+]
 
 
 @dataclass(frozen=True)
@@ -89,10 +97,23 @@ def kill_descendants(root: int, *, rounds: int = 50) -> int:
 
 
 def _send(procs: Iterable[Proc], number: int, wanted: Callable[[Proc], bool] = lambda _: True) -> int:
-    count = 0
-    for proc in procs:
-        if wanted(proc):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(proc.pid, number)
-                count += 1
-    return count
+    return sum(send_to(proc, number) for proc in procs if wanted(proc))
+
+
+def send_to(proc: Proc, number: int) -> bool:
+    """Signal exactly this process; False if it has gone, even if its pid is another's by now."""
+    try:
+        pidfd = os.pidfd_open(proc.pid)
+    except (ProcessLookupError, PermissionError):
+        return False
+    try:
+        # The descriptor pins whoever has the pid now; a tree that forks fast makes pids wrap within seconds.
+        with open(f"/proc/{proc.pid}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123  # hot path
+            if parse_stat(file.read()).start != proc.start:
+                return False
+        signal.pidfd_send_signal(pidfd, number)
+    except (OSError, ValueError):
+        return False
+    finally:
+        os.close(pidfd)
+    return True

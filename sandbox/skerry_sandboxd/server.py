@@ -24,6 +24,7 @@ from skerry_sandboxd.spawn import Spawner
 __all__ = ["serve"]
 
 _LOG: Final = logging.getLogger(__name__)
+_BACKLOG: Final = 128
 
 
 class _Server(uvicorn.Server):
@@ -96,6 +97,7 @@ def _tcp_socket(settings: Settings) -> socket.socket:
     if family == socket.AF_INET6:
         sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
     sock.bind((settings.host, settings.port))
+    sock.listen(_BACKLOG)  # now, so that "listening" is true when we say so
     return sock
 
 
@@ -112,6 +114,7 @@ def _unix_socket(path: Path) -> socket.socket:
         sock.bind(str(path))
     finally:
         os.umask(before)
+    sock.listen(_BACKLOG)
     return sock
 
 

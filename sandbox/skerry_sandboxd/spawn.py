@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from skerry_sandboxd.proctree import kill_descendants, read_proc, signal_descendants
+from skerry_sandboxd.proctree import kill_descendants, read_proc, send_to, signal_descendants
 
 __all__ = ["Child", "Command", "ExitStatus", "SpawnError", "Spawner", "SupervisorLost"]
 
@@ -228,8 +228,7 @@ def _end_strays(ours: frozenset[int | None]) -> None:
     for proc in read_proc().values():
         if proc.ppid == os.getpid() and proc.pid not in ours and proc.state != "Z":
             kill_descendants(proc.pid)
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(proc.pid, signal.SIGKILL)
+            send_to(proc, signal.SIGKILL)
 
 
 def _request(command: Command) -> bytes:

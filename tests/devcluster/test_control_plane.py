@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
+from skerry_devcluster.slots import SUPERNET, Slot
 
 if TYPE_CHECKING:
     from .conftest import Instance
@@ -67,13 +71,18 @@ def test_single_components(instance: Instance) -> None:
 
 def test_it_cannot_reach_beyond_the_machine(instance: Instance) -> None:
     instance.run("up", "--control-plane-only")
+    slot = Slot(instance.status()["slot"])
     routes = json.loads(instance.run("exec", "ip", "-j", "route"))
-    assert sorted(route["dst"] for route in routes) == sorted(["198.18.0.0/15", _link_of(instance)])
-
-
-def _link_of(instance: Instance) -> str:
-    first, _, last = instance.status()["hostAddress"].rpartition(".")
-    return f"{first}.{int(last) - 1}/30"
+    assert {route["dst"] for route in routes} == {str(SUPERNET), str(slot.services), str(slot.link)}
+    attempt = "import socket; socket.create_connection(('192.0.2.1', 80), timeout=60)"
+    # at once and for good: there is no way, not merely no answer
+    instance.run(
+        "exec",
+        sys.executable,
+        "-c",
+        f"try:\n {attempt}\nexcept OSError as error:\n exit(error.errno)",
+        code=errno.ENETUNREACH,
+    )
 
 
 def test_requests_that_cannot_be_met(instance: Instance) -> None:

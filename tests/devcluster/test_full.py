@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import socket
 import subprocess
@@ -27,7 +28,9 @@ def archive(full: Instance, tmp_path_factory: pytest.TempPathFactory) -> Callabl
     directory = tmp_path_factory.mktemp("archives")
 
     def make(reference: str) -> Path:
-        out = directory / f"{reference.replace('/', '_')}.tar"
+        out = (
+            directory / f"{hashlib.sha256(reference.encode()).hexdigest()}.tar"
+        )  # skopeo splits names at colons
         write_archive(out, reference, program, "65535:65535")
         return out
 

@@ -32,6 +32,13 @@ async def _parked(world: World, thread: str) -> tuple[dict[str, Any], dict[str, 
     return run, sandbox
 
 
+async def _live(world: World, thread: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A run that lives on for a while, and the sandbox that it holds."""
+    name = await world.run(bash("echo hi", "c1"), say("Done.", "hi", delaySeconds=60), threadId=thread)
+    run = await world.wait(name, lambda status: status.get("sandbox", {}).get("state") == "Ready")
+    return run, await world.api.get("Sandbox", run["status"]["sandbox"]["name"])
+
+
 async def _operator_key(world: World) -> SigningKey:
     async with ApiServer(world.stack.access, world.stack.operator_namespace) as system:
         secret = await system.get("Secret", "skerry-signing-key")
@@ -52,7 +59,7 @@ def _headers(url: str, grant: str, key: SigningKey) -> dict[str, str]:
 
 
 async def test_sandboxd_refuses_all_but_a_grant_and_a_fresh_proof(world: World) -> None:
-    run, sandbox = await _parked(world, "grants")
+    run, sandbox = await _live(world, "grants")
     caller = await probe(world, "grants-runner", **RUNNER)
     signing, mine = await _operator_key(world), SigningKey.generate()
     url = f"{sandbox['status']['endpoint']}/v1/idle"

@@ -57,11 +57,12 @@ def build(names: Sequence[str], layout: Layout, progress: Progress) -> dict[str,
                 os.utime(place)  # so that it is not pruned
             return places
     with locked(layout.build_lock, lambda who: progress.say(f"waiting for another build (pid {who})")):
+        cold = not layout.go_cache.exists()
         toolchain = find_go(required, layout.cache, progress)
         places = _places(names, toolchain, layout)
         for name, place in places.items():
             if not place.is_dir():
-                _build(TARGETS[name], place, toolchain, layout, progress)
+                _build(TARGETS[name], place, toolchain, layout, progress, cold=cold)
         return places
 
 
@@ -98,13 +99,14 @@ def _environment(target: Target, layout: Layout) -> dict[str, str]:
     return {**os.environ, **own}
 
 
-def _build(target: Target, place: Path, toolchain: Toolchain, layout: Layout, progress: Progress) -> None:
+def _build(
+    target: Target, place: Path, toolchain: Toolchain, layout: Layout, progress: Progress, *, cold: bool
+) -> None:
     if target.cgo or target.c_source:
         ensure_packages(BUILD_C, progress)
-    cold = target.packages and not layout.go_cache.exists()
-    if cold and (free := shutil.disk_usage(layout.cache).free) < _COLD_BUILD_BYTES:
+    if cold and target.packages and (free := shutil.disk_usage(layout.cache).free) < _COLD_BUILD_BYTES:
         raise BuildError(f"{layout.cache}: a first build needs 8 GiB, {free / 1024**3:.1f} GiB are free")
-    name = f"build {target.name}{' (cold)' if cold else ''}"
+    name = f"build {target.name}{' (cold)' if cold and target.packages else ''}"
     layout.binaries.mkdir(parents=True, exist_ok=True)
     for stale in layout.binaries.glob(".tmp-*"):  # the lock is ours: nobody is writing these any more
         shutil.rmtree(stale, ignore_errors=True)

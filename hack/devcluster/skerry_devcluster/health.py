@@ -6,6 +6,7 @@ import http
 import http.client
 import socket
 import ssl
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ __all__ = [
     "coredns_available",
     "default_account_exists",
     "node_ready",
+    "renew_time",
 ]
 
 
@@ -29,8 +31,17 @@ def condition(document: dict[str, Any] | None, kind: str) -> bool:
     return any(entry["type"] == kind and entry["status"] == "True" for entry in found)
 
 
-def node_ready(api: KubeApi) -> bool:
-    return condition(api.get(f"/api/v1/nodes/{NODE}"), "Ready")
+def node_ready(api: KubeApi, since: float) -> bool:
+    """Ready, and said so by a kubelet that reported after `since` (seconds of the epoch): the object is kept."""
+    lease = api.get(f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{NODE}")
+    renewed = renew_time(lease)
+    return renewed is not None and renewed >= since and condition(api.get(f"/api/v1/nodes/{NODE}"), "Ready")
+
+
+def renew_time(lease: dict[str, Any] | None) -> float | None:
+    """When a Lease was last renewed, in seconds of the epoch."""
+    text = (lease or {}).get("spec", {}).get("renewTime")
+    return datetime.fromisoformat(text).timestamp() if text else None
 
 
 def default_account_exists(api: KubeApi) -> bool:

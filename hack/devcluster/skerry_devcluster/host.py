@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from pathlib import Path
 
 from skerry_devcluster.commands import run
+from skerry_devcluster.procs import Process
 
 __all__ = [
     "Mount",
@@ -19,6 +21,7 @@ __all__ = [
     "parse_mounts",
     "parse_routes",
     "routes",
+    "started_at",
 ]
 
 
@@ -60,6 +63,16 @@ def cgroup_version() -> int:
 def cgroup_roots() -> list[Path]:
     """Mount points of every cgroup hierarchy."""
     return [Path(mount.point) for mount in mounts() if mount.fs_type in {"cgroup", "cgroup2"}]
+
+
+def started_at(process: Process) -> float:
+    """When a process started, in seconds of the epoch, at most a second too early."""
+    (booted,) = (
+        int(line.split()[1])
+        for line in Path("/proc/stat").read_text().splitlines()
+        if line.startswith("btime ")
+    )
+    return booted - 1 + process.start / os.sysconf("SC_CLK_TCK")
 
 
 def boot_id() -> str:

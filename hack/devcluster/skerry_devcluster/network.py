@@ -49,6 +49,8 @@ def set_up_network(paths: InstancePaths, slot: Slot, ledger: Ledger) -> None:
         f"addr replace {slot.node_address}/{slot.link.prefixlen} dev {NODE_INTERFACE}",
         f"link set {NODE_INTERFACE} up",
         f"route replace blackhole {SUPERNET}",
+        # the node itself reaches Services only if a route exists before kube-proxy picks the real target
+        f"route replace {slot.services} dev {NODE_INTERFACE} src {slot.node_address}",
     ]
     run([*within(paths, mounts=False), "ip", "-batch", "-"], text_in="\n".join(batch) + "\n")
     run([*within(paths, mounts=False), "sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward"])

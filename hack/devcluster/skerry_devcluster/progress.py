@@ -58,18 +58,22 @@ class Timings:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._measured = self._read()
+
+    def _read(self) -> dict[str, float]:
         try:
-            raw = json.loads(path.read_text())
-            self._measured = {str(step): float(seconds) for step, seconds in raw.items()}
+            raw = json.loads(self._path.read_text())
+            return {str(step): float(seconds) for step, seconds in raw.items()}
         except (OSError, ValueError, AttributeError, TypeError):
             # an estimate is never worth an error
-            self._measured = {}
+            return {}
 
     def expected(self, step: str) -> float | None:
         return self._measured.get(step, BUILTIN_SECONDS.get(step))
 
     def record(self, step: str, seconds: float) -> None:
-        self._measured[step] = round(seconds, 2)
+        # read anew: another call may have measured other steps meanwhile
+        self._measured = {**self._read(), step: round(seconds, 2)}
         self._path.parent.mkdir(parents=True, exist_ok=True)
         temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         temporary.write_text(json.dumps(self._measured, indent=1, sort_keys=True))

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from skerry_devcluster.addons import addons
 from skerry_devcluster.cgroups import make_cgroup
 from skerry_devcluster.cluster import Claim, Mode
-from skerry_devcluster.errors import StartError
+from skerry_devcluster.commands import run
+from skerry_devcluster.errors import CommandError, StartError
 from skerry_devcluster.health import accepts, answers, coredns_available, default_account_exists, node_ready
-from skerry_devcluster.host import boot_id
+from skerry_devcluster.host import boot_id, started_at
 from skerry_devcluster.images import import_own_images
 from skerry_devcluster.instances import claim_instance
 from skerry_devcluster.kubeapi import ApiError
 from skerry_devcluster.layout import InstancePaths, Layout
-from skerry_devcluster.namespaces import pin_mount_namespace
+from skerry_devcluster.namespaces import pin_mount_namespace, within
 from skerry_devcluster.network import set_up_network
 from skerry_devcluster.pki import ensure_pki, kubeconfig
 from skerry_devcluster.progress import Progress
 from skerry_devcluster.session import Session, instance_lock, prepare, session_of
 from skerry_devcluster.waiting import wait_until
 
-__all__ = ["bring_up", "is_healthy", "up", "wait_ready"]
+__all__ = ["bring_up", "is_healthy", "names_resolve", "readiness", "up", "wait_ready"]
 
 _USERS = ("kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet")
 # Generous: a machine with two cores may be running a build and another cluster.
@@ -53,7 +56,23 @@ def is_healthy(session: Session) -> bool:
         return False
     if not all(condition() for condition in readiness(session).values()):
         return False
-    return session.cluster.mode is Mode.CONTROL_PLANE or coredns_available(session.api())
+    return session.cluster.mode is Mode.CONTROL_PLANE or names_resolve(session)
+
+
+def names_resolve(session: Session) -> bool:
+    """CoreDNS is rolled out and answers. Its objects alone prove nothing: they are kept over `down`."""
+    if not coredns_available(session.api()):
+        return False
+    server = str(session.cluster.slot.dns_service)
+    environment = {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    try:
+        run(
+            [*within(session.paths, mounts=False), sys.executable, "-m", "skerry_devcluster.dns", server],
+            env=environment,
+        )
+    except CommandError:
+        return False
+    return True
 
 
 def bring_up(session: Session, progress: Progress) -> None:
@@ -81,8 +100,7 @@ def bring_up(session: Session, progress: Progress) -> None:
             for name in session.components:
                 wait_ready(session, name)
         with progress.step("CoreDNS", whole=fresh):
-            api = session.api()
-            _wait(session, lambda: coredns_available(api), "CoreDNS to be available", "kubelet")
+            _wait(session, lambda: names_resolve(session), "CoreDNS to answer", "kubelet")
 
 
 def readiness(session: Session) -> dict[str, Callable[[], bool]]:
@@ -92,11 +110,17 @@ def readiness(session: Session) -> dict[str, Callable[[], bool]]:
     def process(name: str) -> Callable[[], bool]:
         return lambda: session.supervisor.running(name) is not None
 
+    def kubelet() -> bool:
+        running = session.supervisor.running("kubelet")
+        if running is None or not answers(f"{node}:10248", "/healthz"):
+            return False
+        return node_ready(api, started_at(running))
+
     conditions: dict[str, Callable[[], bool]] = {
         "kube-apiserver": api.ready,
         "containerd": lambda: accepts(session.paths.containerd_socket),
         "docker-registry": lambda: answers(session.cluster.registry, "/v2/"),
-        "kubelet": lambda: answers(f"{node}:10248", "/healthz") and node_ready(api),
+        "kubelet": kubelet,
         "kube-proxy": lambda: answers(f"{node}:10256", "/healthz"),
         "kube-scheduler": lambda: answers(f"{node}:10259", "/healthz", tls=True),
         "kube-controller-manager": lambda: (

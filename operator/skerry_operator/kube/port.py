@@ -47,10 +47,10 @@ class KubePort(Protocol):
         metadata_only: bool = False,
         sink: Sink | None = None,
     ) -> Listing:
-        """All objects of the selection, read in chunks; with `metadata_only` apiVersion, kind and metadata only.
+        """All objects of the selection, read in chunks; with `metadata_only` name, namespace, uid and version.
 
-        With a `sink` each object is handed to it as it comes (again, if the list had to be begun anew) and the
-        answer holds metadata only: thousands of whole objects are never in memory at once.
+        With a `sink` each whole object is handed to it as it comes (again, if the list had to be begun anew) and
+        the answer holds as little: thousands of whole objects are never in memory at once.
 
         Raises Gone when the list took longer than the server keeps its snapshot: begin anew.
         """

@@ -162,18 +162,26 @@ def _signal_tree(pid: int, mark: str, number: int) -> int:
     """Signal the process group and everything with the mark; returns how many marked ones there were."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, number)
-    marked = _marked(mark)
-    for each in marked:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(each, number)
-    return len(marked)
+    return sum(_send(each, mark, number) for each in _pids())
 
 
-def _marked(mark: str) -> list[int]:
+def _pids() -> list[int]:
+    return [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+
+
+def _send(pid: int, mark: str, number: int) -> bool:
+    """Signal the process if it carries the mark; the descriptor pins it, so that a reused pid is never hit."""
     wanted = f"{MARK}={mark}".encode()
-    found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):
-            if wanted in path.read_bytes().split(b"\0"):
-                found.append(int(path.parent.name))
-    return found
+    try:
+        pidfd = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        if wanted not in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+            return False
+        signal.pidfd_send_signal(pidfd, number)
+    except OSError:
+        return False
+    finally:
+        os.close(pidfd)
+    return True

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from skerry_devcluster.health import condition
+from skerry_devcluster.health import condition, renew_time
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,16 @@ from skerry_devcluster.health import condition
 )
 def test_condition(document: dict[str, Any] | None, holds: bool) -> None:
     assert condition(document, "Ready") is holds
+
+
+@pytest.mark.parametrize(
+    ("lease", "seconds"),
+    [
+        ({"spec": {"renewTime": "1970-01-01T00:01:40.500000Z"}}, 100.5),
+        ({"spec": {}}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_renew_time(lease: dict[str, Any] | None, seconds: float | None) -> None:
+    assert renew_time(lease) == seconds

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from ipaddress import IPv4Network
 
-from skerry_devcluster.host import Mount, parse_mounts, parse_routes
+from skerry_devcluster.host import Mount, parse_mounts, parse_routes, started_at
+from skerry_devcluster.procs import Proc
 
 MOUNTINFO = r"""27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard
 44 27 254:0 /run/x /run/with\040blank rw shared:3 master:1 - ext4 /dev/vda rw
@@ -37,3 +41,13 @@ def test_routes() -> None:
         (IPv4Network("198.18.0.0/15"), ""),
     ]
     assert parse_routes("") == []
+
+
+def test_a_process_start_is_a_time_of_day() -> None:
+    before = time.time()
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    found = Proc().get(child.pid)
+    child.communicate(b"\n")
+    assert found is not None
+    # the boot time is kept in whole seconds, and clocks are set while machines run
+    assert before - 5 < started_at(found) < time.time() + 5

@@ -69,3 +69,10 @@ def test_a_failed_step_is_no_measure(tmp_path: Path) -> None:
         raise RuntimeError
     assert out.getvalue() == ""
     assert not (tmp_path / "t").exists()
+
+
+def test_two_calls_that_measure_at_once_keep_each_others_figures(tmp_path: Path) -> None:
+    first, second = Timings(tmp_path / "t"), Timings(tmp_path / "t")
+    first.record("a", 1)
+    second.record("b", 2)
+    assert (Timings(tmp_path / "t").expected("a"), Timings(tmp_path / "t").expected("b")) == (1, 2)

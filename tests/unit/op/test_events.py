@@ -52,6 +52,7 @@ async def test_sent_twice_stands_once_and_failures_are_counted() -> None:
     await asyncio.wait_for(recorder.drain(), 5)
     assert [event["reason"] for event in kube.all(EVENT, "ns")] == ["Started"]
     assert metrics.registry.get_sample_value("skerry_events_dropped_total") == 1
+    assert not running.done(), "a refused event must not end the recorder, and with it the operator"
     running.cancel()
 
 

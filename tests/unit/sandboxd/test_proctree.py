@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+from dataclasses import replace
 
 import pytest
 
-from skerry_sandboxd.proctree import Proc, descendants, parse_stat, read_proc
+from skerry_sandboxd.proctree import Proc, descendants, parse_stat, read_proc, send_to
 
 
 def test_parse_stat_with_an_awkward_name() -> None:
@@ -39,3 +42,13 @@ def test_a_loop_in_a_torn_table_ends() -> None:
 def test_read_proc_finds_us() -> None:
     table = read_proc()
     assert table[os.getpid()].ppid == os.getppid()
+
+
+def test_a_pid_that_is_anothers_by_now_is_not_signalled() -> None:
+    with subprocess.Popen(["sleep", "60"]) as child:
+        now = read_proc()[child.pid]
+        assert not send_to(replace(now, start=now.start - 1), signal.SIGKILL)
+        assert child.poll() is None
+        assert send_to(now, signal.SIGKILL)
+        assert child.wait() == -signal.SIGKILL
+    assert not send_to(now, signal.SIGKILL)

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from skerry_api.sandboxd_events import ExitEvent, OutputEvent
+from skerry_api.sandboxd_events import ExitEvent, LostEvent, OutputEvent
 from skerry_sandboxd.proctree import read_proc
 from skerry_testing.conformance import alive
 from skerry_testing.eventually import eventually
@@ -34,10 +34,9 @@ async def test_sigterm_ends_commands_first(tmp_path: Path) -> None:
             up = await anext(event async for event in events if isinstance(event, OutputEvent))
             sandboxd.process.terminate()
             rest = [event async for event in events]
-        # It was told, had time to clean up, and its caller heard of it.
+        # It was told and had time to clean up; its caller's stream breaks off without an end.
         assert b"cleaned\n" in output_of(rest)
-        assert isinstance(end := end_of(rest), ExitEvent)
-        assert (end.code, end.killed) == (9, True)
+        assert not [event for event in rest if isinstance(event, ExitEvent | LostEvent)]
         assert await sandboxd.process.wait() == 0
         assert not alive(int(up.raw.split()[0]))
         assert not sandboxd.socket.exists()
@@ -170,7 +169,7 @@ async def test_idle(tmp_path: Path) -> None:
         assert 0 < float(str(first["idleSeconds"])) < float(str(second["idleSeconds"]))
 
 
-async def test_health_while_stopping(tmp_path: Path) -> None:
+async def test_while_stopping_streams_break_off_and_nothing_is_taken(tmp_path: Path) -> None:
     async with running_sandboxd(tmp_path) as sandboxd, sandboxd.local() as local:
         # It ignores SIGTERM, so that stopping takes as long as the grace.
         waiting = asyncio.create_task(
@@ -185,8 +184,8 @@ async def test_health_while_stopping(tmp_path: Path) -> None:
             assert (answer.status_code, answer.json()["status"]) == (503, "stopping")
             refused = await other.post("/v1/executions", json={"key": "b", "command": "true"})
             assert (refused.status_code, refused.json()["reason"]) == (503, "ShuttingDown")
-        assert isinstance(end := end_of(await waiting), ExitEvent)
-        assert (end.signal, end.killed) == ("SIGKILL", True)
+        # No end: an exit by the sandbox's own signal would pass for the command's answer.
+        assert not [event for event in await waiting if isinstance(event, ExitEvent | LostEvent)]
         with contextlib.suppress(ProcessLookupError):
             assert await sandboxd.process.wait() == 0
 

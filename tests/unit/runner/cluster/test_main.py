@@ -32,10 +32,9 @@ def test_signals_are_heard_before_anything_heavy_is_imported(module: str) -> Non
 
 
 def test_a_log_line_is_one_json_object() -> None:
-    try:
-        int("two\nlines")
-    except ValueError:
-        record = logging.LogRecord("a.b", logging.ERROR, __file__, 1, "it %s", ("broke",), sys.exc_info())
+    fault = ValueError("two\nlines")
+    trace = (ValueError, fault, None)
+    record = logging.LogRecord("a.b", logging.ERROR, __file__, 1, "it %s", ("broke",), trace)
     line = JsonFormatter().format(record)
     assert "\n" not in line
     told = json.loads(line)

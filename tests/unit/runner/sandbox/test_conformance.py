@@ -10,15 +10,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-pytest.register_assert_rewrite(
-    *(f"skerry_testing.conformance.{m}" for m in ("commands", "files", "processes", "search", "trees"))
-)
-
-from skerry_runner.sandbox.access import FixedAccess  # noqa: E402  # after the rewrite
-from skerry_runner.sandbox.local import LocalSandbox  # noqa: E402
-from skerry_runner.sandbox.remote import RemoteSandbox  # noqa: E402
-from skerry_testing.conformance import CommandConformance, Harness, SandboxConformance  # noqa: E402
-from skerry_testing.sandboxd import Sandboxd, running_sandboxd  # noqa: E402
+from skerry_runner.sandbox.access import FixedAccess
+from skerry_runner.sandbox.local import LocalSandbox
+from skerry_runner.sandbox.remote import RemoteSandbox
+from skerry_testing.conformance import CommandConformance, Harness, SandboxConformance
+from skerry_testing.sandboxd import Sandboxd, running_sandboxd
 
 
 class TestLocal(SandboxConformance):
