@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from skerry_cli.output import Output
+from skerry_cli.output import ListOutput, Output
 
 __all__ = ["app"]
 
@@ -84,3 +84,25 @@ def run(
     raise typer.Exit(
         run_locally(Request(tuple(files), script, tuple(given or ()), thread, data_dir, journal, output))
     )
+
+
+@app.command()
+def pipeline(
+    *,
+    file: Annotated[
+        str,
+        typer.Option(
+            "-f", "--filename", metavar="FILE", help="YAML or JSON with the AgentProfile; '-' is stdin."
+        ),
+    ],
+    output: Annotated[
+        ListOutput, typer.Option("-o", "--output", help="A table, or JSON for programs.")
+    ] = ListOutput.TEXT,
+) -> None:
+    """Show the middlewares of a profile's runs, in order: which are there, and why.
+
+    A profile's own middlewares are imported, so they must be installed here. Exit code 2: bad input.
+    """
+    from skerry_cli.pipeline import show_pipeline
+
+    raise typer.Exit(show_pipeline(file, as_json=output is ListOutput.JSON))

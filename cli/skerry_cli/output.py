@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["Output"]
+__all__ = ["ListOutput", "Output"]
 
 
 class Output(StrEnum):
@@ -13,3 +13,10 @@ class Output(StrEnum):
     TEXT = "text"
     JSON = "json"
     YAML = "yaml"
+
+
+class ListOutput(StrEnum):
+    """How a list is printed."""
+
+    TEXT = "text"
+    JSON = "json"

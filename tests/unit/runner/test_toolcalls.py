@@ -87,7 +87,9 @@ def test_none_comes_back_when_the_message_is_read_again() -> None:
 
 
 def test_chunks_are_cleared_too() -> None:
-    chunk = AIMessageChunk(content="", tool_call_chunks=[tool_call_chunk(name="ls", args="{}", id="1", index=0)])
+    chunk = AIMessageChunk(
+        content="", tool_call_chunks=[tool_call_chunk(name="ls", args="{}", id="1", index=0)]
+    )
     new = without_calls(chunk)
     assert isinstance(new, AIMessageChunk)
     assert (new.tool_calls, new.tool_call_chunks) == ([], [])

@@ -24,5 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class SandboxConformance(CommandConformance, TreeConformance, FileConformance, ProcessConformance, SearchConformance):
+class SandboxConformance(
+    CommandConformance, TreeConformance, FileConformance, ProcessConformance, SearchConformance
+):
     """All of it."""
