@@ -20,8 +20,8 @@ __all__ = [
     "condition",
     "coredns_available",
     "default_account_exists",
+    "last_report",
     "node_ready",
-    "renew_time",
 ]
 
 
@@ -33,15 +33,17 @@ def condition(document: dict[str, Any] | None, kind: str) -> bool:
 
 def node_ready(api: KubeApi, since: float) -> bool:
     """Ready, and said so by a kubelet that reported after `since` (seconds of the epoch): the object is kept."""
+    node = api.get(f"/api/v1/nodes/{NODE}")
     lease = api.get(f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{NODE}")
-    renewed = renew_time(lease)
-    return renewed is not None and renewed >= since and condition(api.get(f"/api/v1/nodes/{NODE}"), "Ready")
+    return condition(node, "Ready") and last_report(node, lease) >= since
 
 
-def renew_time(lease: dict[str, Any] | None) -> float | None:
-    """When a Lease was last renewed, in seconds of the epoch."""
-    text = (lease or {}).get("spec", {}).get("renewTime")
-    return datetime.fromisoformat(text).timestamp() if text else None
+def last_report(node: dict[str, Any] | None, lease: dict[str, Any] | None) -> float:
+    """When the kubelet last reported by either way, in seconds of the epoch; 0 if never."""
+    conditions = (node or {}).get("status", {}).get("conditions", [])
+    texts = [entry.get("lastHeartbeatTime") for entry in conditions if entry["type"] == "Ready"]
+    texts.append((lease or {}).get("spec", {}).get("renewTime"))
+    return max((datetime.fromisoformat(text).timestamp() for text in texts if text), default=0.0)
 
 
 def default_account_exists(api: KubeApi) -> bool:

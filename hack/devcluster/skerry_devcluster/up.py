@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from skerry_devcluster.addons import addons
@@ -83,24 +84,34 @@ def bring_up(session: Session, progress: Progress) -> None:
         ensure_pki(paths.pki, session.cluster.slot)
         _write_files(session)
     set_up_network(paths, session.cluster.slot, session.ledger)
-    with progress.step("API server", whole=fresh):
+    with ThreadPoolExecutor(1) as beside:
         if full:
             pin_mount_namespace(paths, session.ledger)
             make_cgroup(paths.cgroup, session.cluster.cgroup_version, session.ledger)
             session.start("containerd", "docker-registry")
-        session.start("etcd", "kube-apiserver")
-        wait_ready(session, "kube-apiserver")
-    if full:
-        with progress.step("node", whole=fresh):
-            session.start("kube-controller-manager", "kube-scheduler")
-            wait_ready(session, "containerd")
-            import_own_images(session.cluster)
-            session.start("kubelet", "kube-proxy", "kube-network-policies")
-            _apply_addons(session)
-            for name in session.components:
-                wait_ready(session, name)
-        with progress.step("CoreDNS", whole=fresh):
-            _wait(session, lambda: names_resolve(session), "CoreDNS to answer", "kubelet")
+        with progress.step("API server", whole=fresh):
+            session.start("etcd", "kube-apiserver")
+            images = beside.submit(_load_own_images, session) if full else None
+            wait_ready(session, "kube-apiserver")
+        if images:
+            with progress.step("node", whole=fresh):
+                _bring_node_up(session, images)
+            with progress.step("CoreDNS", whole=fresh):
+                _wait(session, lambda: names_resolve(session), "CoreDNS to answer", "kubelet")
+
+
+def _load_own_images(session: Session) -> None:
+    wait_ready(session, "containerd")
+    import_own_images(session.cluster)
+
+
+def _bring_node_up(session: Session, images: Future[None]) -> None:
+    session.start("kube-controller-manager", "kube-scheduler", "kube-proxy")
+    _apply_addons(session)
+    images.result()  # the kubelet's first Pod needs the pause image
+    session.start("kubelet", "kube-network-policies")
+    for name in session.components:
+        wait_ready(session, name)
 
 
 def readiness(session: Session) -> dict[str, Callable[[], bool]]:
