@@ -106,6 +106,18 @@ def test_only_a_model_that_sees_images_gets_the_tool_for_them(
     assert made.model.vision is vision
 
 
+@pytest.mark.parametrize(
+    ("deferred", "acquire"), [(False, Acquire.EAGER), (True, Acquire.LAZY)], ids=["bound", "deferred"]
+)
+def test_a_process_that_has_tools_from_the_start_needs_its_sandbox_at_once(
+    deferred: bool, acquire: Acquire
+) -> None:
+    server = {"name": "wiki", "transport": "Stdio", "command": "wiki", "deferred": deferred}
+    made = document(run(sandbox={"acquire": "Lazy"}), profile(mcpServers=[server]))
+    assert made.sandbox.acquire is acquire
+    assert [(each.name, each.command) for each in made.mcp_servers] == [("wiki", "wiki")]
+
+
 def test_a_sketch_needs_no_run_and_no_script() -> None:
     rules = profile({"name": "scripted"}, pipeline={"todoList": {"enabled": True}}, tools={"enabled": ["ls"]})
     made = sketch(rules)
