@@ -73,7 +73,9 @@ def _from_own_pod(claim: str, field: str) -> dict[str, str]:
 
 
 def _policy(suffix: str, plural: str, validations: list[dict[str, str]]) -> list[dict[str, Any]]:
-    name = '{{ include "skerry.clusterName" . }}-' + suffix
+    # One name whatever the release is called: two of them would shut each other's operator out of every status,
+    # so Helm must refuse the second before it makes anything.
+    name = f"skerry-{suffix}"
     policy = {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingAdmissionPolicy",

@@ -134,7 +134,7 @@ def _immutability(node: Schema, result: Schema) -> list[Rule]:
 
 def _settle_default(schema: Schema) -> None:
     """Leave of a default only what the defaults below don't say, and nothing of one that says nothing."""
-    default = schema.pop("default", None)
+    default = _without_nulls(schema.pop("default", None))
     if default is None:
         return
     if schema["type"] == "object" and "properties" in schema:
@@ -149,7 +149,7 @@ def _settle_default(schema: Schema) -> None:
         if rest or any("default" in child for child in children.values()):
             schema["default"] = rest
     elif not _says_nothing(default):
-        schema["default"] = _without_nulls(default)
+        schema["default"] = default
 
 
 def _trimmed(schema: Schema, value: Any) -> Any:

@@ -11,8 +11,9 @@ import pytest_asyncio
 
 from skerry_testing.apierrors import ApiError
 from skerry_testing.apiserver import ApiServer
+from skerry_testing.helm import CHART, HelmError
 
-from .conftest import RUNS, SYSTEM, Installed
+from .conftest import RUNS, SYSTEM, VALUES, Installed
 
 Json = dict[str, Any]
 
@@ -59,13 +60,26 @@ async def test_uninstalling_keeps_runs_and_key_and_installing_again_finds_them(
     installed.uninstall()
     try:
         assert await system.find("Deployment", "skerry-operator") is None
-        assert await admin.find("NetworkPolicy", "skerry-default-deny") is None
+        # Parked sandboxes live on, and stay shut in.
+        assert await admin.find("NetworkPolicy", "skerry-sandbox-ingress") is None
+        assert await admin.find("NetworkPolicy", "skerry-default-deny") is not None
         assert (await admin.get("Namespace", RUNS))["metadata"]["name"] == RUNS
         assert (await admin.get("AgentRun", "kept"))["spec"]["prompt"] == "x"
         assert await _key(system) == key
     finally:
         installed.upgrade()
     assert await _key(system) == key
+
+
+async def test_a_second_release_is_refused_before_it_makes_anything(
+    installed: Installed, admin: ApiServer
+) -> None:
+    values = VALUES | {"runNamespaces": [{"name": "elsewhere", "create": True}]}
+    with pytest.raises(HelmError, match="skerry-agentrun-status"):
+        installed.helm.run(
+            *("install", "skerry2", CHART, "--namespace", "other-system", "--create-namespace"), values=values
+        )
+    assert await admin.find("Namespace", "elsewhere") is None
 
 
 async def test_the_operators_pod_passes_pod_security_restricted(
