@@ -137,6 +137,8 @@ def _scalar(schema: Schema, value: Any, path: str) -> Iterator[Problem]:
 
 
 def _string(schema: Schema, value: str, path: str) -> Iterator[Problem]:
+    if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+        yield Problem(path, "must be text: half of a surrogate pair stands in it")
     if len(value) < schema.get("minLength", 0):
         yield Problem(path, "must not be empty")
     if len(value) > schema.get("maxLength", len(value)):

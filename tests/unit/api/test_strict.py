@@ -76,3 +76,7 @@ def test_no_input_makes_it_raise(seed: int) -> None:
     assert all(problem.message for problem in check(manifest))
     assert manifest == before
     check(junk(Random(seed)))
+
+
+def test_half_a_surrogate_pair_is_a_problem_of_its_field() -> None:
+    assert [problem.path for problem in check(a_run(prompt="\ud800 x"))] == ["spec.prompt"]

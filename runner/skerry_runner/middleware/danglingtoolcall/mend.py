@@ -16,9 +16,11 @@ from skerry_runner.finish import cut_by_length
 from skerry_runner.middleware.danglingtoolcall.repair import wire_ids
 from skerry_runner.toolcalls import RAW_KEYS, CallSource, Declared, declared_calls, without_call_blocks
 
-__all__ = ["CUT", "mended"]
+__all__ = ["CUT", "UNKEPT", "mended"]
 
 CUT = "the answer was cut by a limit of tokens"
+UNKEPT = "its arguments hold a number beyond 64 bits or are nested too deeply to be kept"
+_DEEPEST = 64
 
 
 def mended(message: AIMessage) -> AIMessage:
@@ -26,7 +28,7 @@ def mended(message: AIMessage) -> AIMessage:
     calls = declared_calls(message)
     if not calls:
         return message
-    shown = _without_cut_call([_visible(call) for call in calls], message)
+    shown = [_keepable(call) for call in _without_cut_call([_visible(call) for call in calls], message)]
     ids = wire_ids(message, shown, 0)
     if all(call is old and call.id == id_ for call, old, id_ in zip(shown, calls, ids, strict=True)):
         return message
@@ -41,6 +43,24 @@ def _visible(call: Declared) -> Declared:
     if args is not None and call.name:
         return replace(call, source=CallSource.VALID, args=args, text=None)
     return replace(call, source=CallSource.INVALID, error=call.error or "the call could not be read")
+
+
+def _keepable(call: Declared) -> Declared:
+    """A call that no checkpoint can hold becomes an invalid one: the model hears of it, and the run goes on."""
+    if call.source is not CallSource.VALID or _fits(call.args or {}, 0):
+        return call
+    return replace(call, source=CallSource.INVALID, args=None, text=None, error=UNKEPT)
+
+
+def _fits(value: object, depth: int) -> bool:
+    """Whether msgpack, which checkpoints are written in, can hold it."""
+    if depth > _DEEPEST:
+        return False
+    if isinstance(value, dict):
+        return all(_fits(each, depth + 1) for each in value.values())
+    if isinstance(value, list):
+        return all(_fits(each, depth + 1) for each in value)
+    return not isinstance(value, int) or -(2**63) <= value < 2**64
 
 
 def _object(text: str | None) -> dict[str, Any] | None:

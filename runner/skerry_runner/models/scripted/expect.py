@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from langchain_core.messages import BaseMessage
 
 from skerry_runner.messages import role_of
+from skerry_runner.models.scripted.patterns import SECONDS, search
 from skerry_runner.models.scripted.render import render_request
 from skerry_runner.models.scripted.schema import Expect
 
 __all__ = ["mismatches"]
+
+_ENDLESS = f"not found out within {SECONDS:g} s"
 
 
 def mismatches(expect: Expect, messages: Sequence[BaseMessage], tools: Sequence[str]) -> list[str]:
@@ -35,8 +37,14 @@ def _found(expect: Expect, messages: Sequence[BaseMessage], tools: Sequence[str]
 
 def _texts(expect: Expect, text: str) -> Iterator[str]:
     for pattern in expect.contains:
-        if not re.search(pattern, text):
-            yield f"contains {pattern!r}: nothing matches"
+        try:
+            if search(pattern, text) is None:
+                yield f"contains {pattern!r}: nothing matches"
+        except TimeoutError:
+            yield f"contains {pattern!r}: {_ENDLESS}"
     for pattern in expect.absent:
-        if found := re.search(pattern, text):
-            yield f"absent {pattern!r}: matches {found.group(0)[:80]!r}"
+        try:
+            if (found := search(pattern, text)) is not None:
+                yield f"absent {pattern!r}: matches {found[:80]!r}"
+        except TimeoutError:
+            yield f"absent {pattern!r}: {_ENDLESS}"

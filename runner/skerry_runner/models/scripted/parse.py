@@ -60,6 +60,8 @@ def parse_script(text: str, *, source: str) -> ParsedScript:
         ) from error
     except yaml.YAMLError as error:
         raise _invalid(source, [_Problem(1, "", f"not YAML: {' '.join(str(error).split())}")]) from error
+    except RecursionError as error:
+        raise _invalid(source, [_Problem(1, "", "nested too deeply")]) from error
     if root is None:
         raise _invalid(source, [_Problem(1, "", "empty; `steps` is required")])
     if problem := _too_large(root):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from skerry_runner.events import UnusedStep
 from skerry_runner.models.scripted.parse import ParsedScript
+from skerry_runner.models.scripted.patterns import search
 from skerry_runner.models.scripted.schema import Purpose, Step
 from skerry_runner.outcome import RunEnded, app_error
 
@@ -34,7 +34,10 @@ class Part:
         """Whether a step is this part's."""
         if (step.agent, step.purpose) != (self.agent, self.purpose):
             return False
-        return step.task is None or re.search(step.task, self.prompt) is not None
+        try:
+            return step.task is None or search(step.task, self.prompt) is not None
+        except TimeoutError:
+            return False
 
 
 LEAD = Part()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
+
+from skerry_runner.models.scripted.patterns import check
 
 __all__ = [
     "ErrorKind", "Expect", "ExpectTools", "Provider", "Purpose", "Script", "ScriptError", "ScriptInvalidCall",
@@ -20,14 +21,6 @@ class _Part(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=False, extra="forbid", frozen=True)
 
 
-def _pattern(text: str) -> str:
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise ValueError(f"not a regular expression: {error}") from error
-    return text
-
-
 def _json(value: Any) -> Any:
     try:
         json.dumps(value, allow_nan=False)
@@ -36,7 +29,7 @@ def _json(value: Any) -> Any:
     return value
 
 
-Pattern = Annotated[str, AfterValidator(_pattern)]
+Pattern = Annotated[str, AfterValidator(check)]
 JsonObject = Annotated[dict[str, Any], AfterValidator(_json)]
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 
+from skerry_runner.checkpoint import serializer
 from skerry_runner.middleware.danglingtoolcall import mended
-from skerry_runner.middleware.danglingtoolcall.mend import CUT
+from skerry_runner.middleware.danglingtoolcall.mend import CUT, UNKEPT
 
 
 def call(id_: str | None, name: str = "ls", **args: Any) -> Any:
@@ -120,3 +121,28 @@ def test_blocks_of_calls_go_with_them() -> None:
         content, id="m1", tool_calls=[call("1")], response_metadata={"stop_reason": "max_tokens"}
     )
     assert mended(message).content == content[:1]
+
+
+def _nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("value", [2**64, -(2**63) - 1, {"a": [10**30]}, _nested(400)], ids=str)
+def test_a_call_that_no_checkpoint_can_hold_is_an_invalid_one(value: Any) -> None:
+    message = answer(call("1", path="a"), call("2", value=value))
+    with pytest.raises((TypeError, ValueError, RecursionError)):
+        serializer().dumps_typed(message)
+    kept = mended(message)
+    assert [each["id"] for each in kept.tool_calls] == ["1"]
+    assert [(each["id"], each["error"]) for each in kept.invalid_tool_calls] == [("2", UNKEPT)]
+    serializer().dumps_typed(kept)
+
+
+@pytest.mark.parametrize("value", [2**64 - 1, -(2**63), True, 1.5, None, _nested(50)], ids=str)
+def test_what_a_checkpoint_can_hold_stays(value: Any) -> None:
+    message = answer(call("1", value=value))
+    assert mended(message) is message
+    serializer().dumps_typed(message)

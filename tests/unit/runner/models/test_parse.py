@@ -123,3 +123,8 @@ def test_a_bomb_of_aliases_is_refused_before_it_grows() -> None:
 def test_anchors_and_merge_keys_work() -> None:
     parsed = parse_script("steps:\n- &one {say: hi}\n- <<: *one\n  delaySeconds: 1\n- *one", source="s")
     assert [step.say for step in parsed.script.steps] == ["hi", "hi", "hi"]
+
+
+def test_a_script_nested_too_deeply_names_its_source() -> None:
+    with pytest.raises(InvalidDocument, match=r"spec\.model\.script: line 1: nested too deeply"):
+        parse_script("[" * 10_000, source="spec.model.script")
