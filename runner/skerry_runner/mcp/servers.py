@@ -59,6 +59,9 @@ class McpToolServers(ToolServers):
         self._names: dict[tuple[str, str], str] = {}
         self._tools: dict[tuple[str, str], McpTool] = {}
         self._catalogue = Catalogue()
+        self._fresh: list[str] = []
+        """Servers whose new lists have no names yet."""
+        self._connecting = 0
         self._loaded = False
         self._loading = asyncio.Lock()
         session.on_release(self._leave_sandbox)
@@ -99,9 +102,14 @@ class McpToolServers(ToolServers):
 
     async def _connect(self, servers: Sequence[McpServer]) -> dict[str, str]:
         """Be connected to all, side by side; returns faults by server. Raises RunEnded."""
-        ends = await asyncio.gather(
-            *(self._connections[server.name].connect() for server in servers), return_exceptions=True
-        )
+        self._connecting += 1
+        try:
+            ends = await asyncio.gather(
+                *(self._connections[server.name].connect() for server in servers), return_exceptions=True
+            )
+        finally:
+            self._connecting -= 1
+            self._settle()
         faults: dict[str, str] = {}
         for server, end in zip(servers, ends, strict=True):
             if isinstance(end, McpError):
@@ -112,18 +120,27 @@ class McpToolServers(ToolServers):
         return faults
 
     def _listed(self, server: str, tools: Sequence[Tool]) -> None:
-        """A new connection brought its list; what is the same as before stays the same tool."""
+        """A new connection brought its list."""
         self._lists[server] = tuple(tools)
+        self._fresh.append(server)
+        if not self._connecting:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Name what is new in the profile's order, whoever answered first; what is the same stays the same tool."""
+        fresh, self._fresh = set(self._fresh), []
         keys = [(each.name, tool.name) for each in self._servers for tool in self._lists.get(each.name, ())]
         self._names = assign(keys, self._names, self._reserved)
-        for tool in tools:
-            key = (server, tool.name)
-            known = self._tools.get(key)
-            if known is None or known.definition != tool:
-                call = self._connections[server].call
-                self._tools[key] = make_tool(self._names[key], tool, call, self._keep)
+        for server in (each.name for each in self._servers if each.name in fresh):
+            for tool in self._lists[server]:
+                key = (server, tool.name)
+                known = self._tools.get(key)
+                if known is None or known.definition != tool:
+                    call = self._connections[server].call
+                    self._tools[key] = make_tool(self._names[key], tool, call, self._keep)
+            named = tuple(self._names[server, tool.name] for tool in self._lists[server])
+            self._record(server, "connected", tools=named)
         self._catalogue = Catalogue(tuple(self._deferred()))
-        self._record(server, "connected", tools=tuple(self._names[server, tool.name] for tool in tools))
 
     def _deferred(self) -> Iterable[DeferredTool]:
         for server in self._servers:
