@@ -32,7 +32,8 @@ gen-check: $(STAMP)
 lock:  ## resolve the lock files anew from pyproject.toml
 	@hack/lock.sh
 
-test: check test-unit test-devcluster test-integration test-e2e  ## everything, on real clusters it starts itself
+test: check  ## everything, on real clusters it starts itself
+	@hack/test.sh
 
 test-unit: $(STAMP)  ## pure parts, seconds
 	$(PYTEST) tests/unit -n 2 -q

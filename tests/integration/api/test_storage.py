@@ -14,17 +14,29 @@ from skerry_testing.apiserver import ApiServer, Json
 from skerry_testing.full import FULL
 from skerry_testing.manifests import CASES, Case, a_class, a_profile, a_run
 
-EXCLUSIVE = {"AgentRun": ("spec", "promptFrom"), "AgentProfile": ("spec", "model", "scriptRef")}
+EXCLUSIVE: dict[str, tuple[tuple[str | int, ...], ...]] = {
+    "AgentRun": (("spec", "promptFrom"), ("spec", "files", 0, "configMapKeyRef")),
+    "AgentProfile": (
+        ("spec", "model", "scriptRef"),
+        ("spec", "mcpServers", 0, "url"),
+        ("spec", "mcpServers", 0, "headersSecretRef"),
+        *(
+            ("spec", "pipeline", "summarization", *place, unit)
+            for place in (("trigger", 0), ("keep",))
+            for unit in ("tokens", "fraction")
+        ),
+    ),
+}
+"""By kind, one of each pair of fields that exclude each other."""
 
 
 def sendable(kind: str) -> Json:
-    """The full object of a kind, without the field that excludes another."""
+    """The full object of a kind, without the fields that exclude others."""
     body = copy.deepcopy(FULL[kind])
-    if kind in EXCLUSIVE:
-        *path, last = EXCLUSIVE[kind]
-        place = body
-        for name in path:
-            place = place[name]
+    for *path, last in EXCLUSIVE.get(kind, ()):
+        place: Any = body
+        for step in path:
+            place = place[step]
         del place[last]
     return body
 

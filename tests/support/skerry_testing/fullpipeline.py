@@ -22,7 +22,7 @@ PIPELINE: dict[str, Any] = {
     },
     "dynamicContext": {"memory": False, "memoryMaxTokens": 100, "memoryTimeoutSeconds": 1},
     "summarization": {
-        "enabled": True, "trigger": [SIZE], "keep": SIZE, "contextTokens": 2000, "maxInputTokens": 1000,
+        "enabled": True, "trigger": [SIZE], "keep": {"messages": 1, "tokens": 1, "fraction": "0.1"}, "contextTokens": 2000, "maxInputTokens": 1000,
         "maxSummaryChars": 600, "timeoutSeconds": 9, "preserveRecentSkillCount": 1,
         "preserveRecentSkillTokens": 100, "preserveRecentSkillTokensPerSkill": 50, "skillReadTools": ["cat"],
     },
