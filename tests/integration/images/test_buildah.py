@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +25,16 @@ def tools() -> None:
 def buildah(tmp_path: Path) -> Iterator[Buildah]:
     store = Buildah(tmp_path / "store")
     yield store
+    # A failed build leaves its working container, and with it mounts below this folder.
+    store.run("rm", "--all")
     store.run("rmi", "--all", "--force")
+    for mount in sorted(_mounts_below(tmp_path), reverse=True):
+        subprocess.run(["umount", mount], check=True)
+
+
+def _mounts_below(folder: Path) -> list[str]:
+    lines = Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
+    return [line.split()[1] for line in lines if line.split()[1].startswith(f"{folder}/")]
 
 
 @pytest.fixture
