@@ -36,15 +36,17 @@ def _found(expect: Expect, messages: Sequence[BaseMessage], tools: Sequence[str]
 
 
 def _texts(expect: Expect, text: str) -> Iterator[str]:
-    for pattern in expect.contains:
-        try:
-            if search(pattern, text) is None:
-                yield f"contains {pattern!r}: nothing matches"
-        except TimeoutError:
-            yield f"contains {pattern!r}: {_ENDLESS}"
-    for pattern in expect.absent:
-        try:
-            if (found := search(pattern, text)) is not None:
-                yield f"absent {pattern!r}: matches {found[:80]!r}"
-        except TimeoutError:
-            yield f"absent {pattern!r}: {_ENDLESS}"
+    for kind, patterns in (("contains", expect.contains), ("absent", expect.absent)):
+        for pattern in patterns:
+            if fault := _fault(kind, pattern, text):
+                yield f"{kind} {pattern!r}: {fault}"
+
+
+def _fault(kind: str, pattern: str, text: str) -> str | None:
+    try:
+        found = search(pattern, text)
+    except TimeoutError:
+        return _ENDLESS
+    if kind == "contains":
+        return "nothing matches" if found is None else None
+    return None if found is None else f"matches {found[:80]!r}"
