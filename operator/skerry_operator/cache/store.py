@@ -70,10 +70,14 @@ class Store:
         self._listener(Change(kind, namespace, name, known.value, None))
         return True
 
-    def gone(self, kind: Kind, namespace: str, name: str, now: datetime) -> bool:
-        """A live read said 404: whatever is known of the object is over."""
+    def version(self, kind: Kind, namespace: str, name: str) -> int | None:
+        """The resourceVersion up to which the object is known."""
         known = self._tables[kind].get(namespace, name)
-        return known is not None and self.drop(kind, namespace, name, known.version, now)
+        return None if known is None else known.version
+
+    def gone(self, kind: Kind, namespace: str, name: str, before: int | None, now: datetime) -> bool:
+        """A request begun when `before` was known was answered 404; what came meanwhile may be newer and stays."""
+        return before is not None and self.drop(kind, namespace, name, before, now)
 
     def table(self, kind: Kind) -> Table[Cached]:
         return self._tables[kind]

@@ -105,13 +105,14 @@ class Applier:
     async def _delete(
         self, kind: Kind, namespace: str, name: str, uid: str, grace: int | None = None
     ) -> None:
+        before = self._store.version(kind, namespace, name)
         try:
             left = await self._port.delete(kind, namespace, name, uid=uid, grace_seconds=grace)
         except Conflict:  # another object has the name: ours is gone
             await self._reader.refresh(kind, namespace, name)
             return
         if left is None:
-            self._store.gone(kind, namespace, name, self._clock.now())
+            self._store.gone(kind, namespace, name, before, self._clock.now())
         elif not self._store.put(kind, left):
             # The answer of a deletion that took effect at once may be no newer than what we knew.
             await self._reader.refresh(kind, namespace, name)

@@ -29,9 +29,10 @@ class Reader:
 
     async def refresh(self, kind: Kind, namespace: str, name: str) -> None:
         """Let the cache know how the object is now, or that it is gone. Raises KubeError."""
+        before = self._store.version(kind, namespace, name)
         raw = await self._port.get(kind, namespace, name)
         if raw is None:
-            self._store.gone(kind, namespace, name, self._clock.now())
+            self._store.gone(kind, namespace, name, before, self._clock.now())
         else:
             self._store.put(kind, raw)
 

@@ -175,7 +175,7 @@ def test_when_a_run_went_is_remembered() -> None:
     here = Listening()
     assert here.store.gone_at(RUN, "ns", "a") is None
     here.store.put(RUN, stored(a_run("a"), 5))
-    assert here.store.gone(RUN, "ns", "a", NOW)
+    assert here.store.gone(RUN, "ns", "a", 5, NOW)
     assert here.store.gone_at(RUN, "ns", "a") == NOW
-    assert not here.store.gone(RUN, "ns", "a", NOW)
+    assert not here.store.gone(RUN, "ns", "a", 5, NOW)
     assert not here.store.put(RUN, stored(a_run("a"), 5)), "late news of what is gone"

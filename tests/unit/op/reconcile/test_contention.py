@@ -131,7 +131,8 @@ async def test_an_unknown_answer_is_never_absence() -> None:
     world.kubelet_runs("hello-1")
     await world.settle()
     world.kube.faults.every = lambda _call: Fault.FAIL
-    world.store.gone(POD, NAMESPACE, "hello-1", world.clock.now())
+    known = world.store.version(POD, NAMESPACE, "hello-1")
+    world.store.gone(POD, NAMESPACE, "hello-1", known, world.clock.now())
     world.store.table(POD)._tombstones.clear()  # never heard of, rather than seen to go
     await world.go(30)
     assert (world.phase(), world.status()["epoch"]) == ("Running", 1)
