@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from typing_extensions import override
+
 from skerry_operator.cache.store import Store
 from skerry_operator.kube.kinds import RUN, Kind, Raw
 from skerry_operator.reconcile.reader import Reader
@@ -21,6 +23,7 @@ class LateAnswers(FakeKube):
         super().__init__(FakeClock())
         self.asked, self.arrive = asyncio.Event(), asyncio.Event()
 
+    @override
     async def get(self, kind: Kind, namespace: str, name: str) -> Raw | None:
         answer = await super().get(kind, namespace, name)
         self.asked.set()
