@@ -12,7 +12,7 @@ from skerry_operator.plan.grantfit import fits, usable_key
 from skerry_operator.plan.resolve import sandbox_name
 from skerry_operator.plan.types import GrantRequest
 
-__all__ = ["asks", "held_sandbox", "request_of", "use_of"]
+__all__ = ["asks", "held_sandbox", "request_of", "use_of", "used"]
 
 _OVER = frozenset({SandboxState.RELEASED, SandboxState.LOST})
 
@@ -30,8 +30,13 @@ def asks(run: AgentRun) -> bool:
     """Whether this run is to have its thread's sandbox: a live run that asked, or was given one before."""
     if run.status.phase in TERMINAL or run.metadata.deletion_timestamp is not None:
         return False
-    use = run.status.sandbox
-    return request_of(run) is not None or (use is not None and use.state not in _OVER)
+    return request_of(run) is not None or used(run) is not None
+
+
+def used(run: AgentRun | None) -> SandboxUse | None:
+    """What the run says of the sandbox that it was given and did not give back."""
+    use = run.status.sandbox if run else None
+    return use if use is not None and use.state not in _OVER else None
 
 
 def held_sandbox(run: AgentRun, sandbox: Sandbox | None) -> Sandbox | None:

@@ -84,6 +84,8 @@ class ObservedRun:
     admission: Decision | None = None
     """What `plan_admission` last said; None: not yet."""
     refusal: Refusal | None = None
+    sandbox_refusal: Refusal | None = None
+    """Why its sandbox can't be made."""
     """The API server's no to an action of this very pass."""
     status_written: datetime | None = None
     """When this process last wrote the run's status."""

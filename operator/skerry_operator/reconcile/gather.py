@@ -68,6 +68,7 @@ class Gatherer:
             observed,
             profile=profile,
             sandbox=self._store.sandbox(namespace, sandbox_name(run)),
+            sandbox_refusal=self._memory.refusals.get((namespace, sandbox_name(run))),
             admission=self._memory.decision(namespace, run.metadata.uid),
             status_written=self._memory.status_written.get(run.metadata.uid),
         )

@@ -10,6 +10,7 @@ from skerry_api.agentrun import AgentRun
 from skerry_api.sandbox import Sandbox
 from skerry_operator.cache.parse import Unreadable
 from skerry_operator.cache.store import Change
+from skerry_operator.plan.actions import Refusal
 from skerry_operator.plan.lookup import Lookup
 from skerry_operator.plan.position import bucketed
 from skerry_operator.plan.types import AdmissionPlan, Decision, IdleAnswer, Waits
@@ -25,6 +26,8 @@ class Memory:
     """By run UID."""
     probes: dict[tuple[str, str], IdleAnswer] = field(default_factory=dict)
     """By namespace and sandbox."""
+    refusals: dict[tuple[str, str], Refusal] = field(default_factory=dict)
+    """Sandboxes that may not be made, by namespace and name: there is no object that could say so."""
     policies: dict[tuple[str, str], Lookup[str]] = field(default_factory=dict)
     """What is known of NetworkPolicies (template hash, or that there is none) by namespace and name; emptied by every resync, which makes us look again."""
 
@@ -50,6 +53,13 @@ class Memory:
             for uid, made in plan.decisions.items()
             if _visible(before.decisions.get(uid)) != _visible(made)
         }
+
+    def refuse(self, namespace: str, name: str, refusal: Refusal | None) -> bool:
+        """Keep why the sandbox can't be made, or None: that it can. Whether that is news."""
+        before = self.refusals.pop((namespace, name), None)
+        if refusal is not None:
+            self.refusals[namespace, name] = refusal
+        return before != refusal
 
     def forget(self, change: Change) -> None:
         """The object of this change is no more."""

@@ -15,6 +15,7 @@ from skerry_operator.plan.actions import Refusal
 from skerry_operator.plan.admission import plan_admission
 from skerry_operator.plan.run import plan_run
 from skerry_operator.plan.sandbox import plan_sandbox
+from skerry_operator.plan.types import ObservedSandbox
 from skerry_operator.reconcile.apply import Applier
 from skerry_operator.reconcile.broken import broken_status
 from skerry_operator.reconcile.effects import Effects
@@ -79,8 +80,18 @@ class Reconciler:
 
     async def _look_at_sandbox(self, key: Key, live: bool, refusal: Refusal | None) -> View:
         observed = await self._gather.sandbox(key, live=live, refusal=refusal)
+        self._note_refusal(observed, refusal)
         plan = plan_sandbox(observed, self._effects.clock.now(), self._effects.settings())
         return View(plan, observed.sandbox)
+
+    def _note_refusal(self, observed: ObservedSandbox, refusal: Refusal | None) -> None:
+        """Where no Sandbox may be made, the runs that ask for it have to say so."""
+        if observed.sandbox is None and observed.runs and refusal is None:
+            return  # not asked yet in this pass
+        told = refusal if observed.sandbox is None else None
+        if self._memory.refuse(observed.namespace, observed.name, told):
+            for run in observed.runs:
+                self._wake(run_key(observed.namespace, run.metadata.name))
 
     async def _admit(self, key: Key) -> None:
         """Decide the namespace's queue and wake the runs for which something changed."""

@@ -20,6 +20,7 @@ from skerry_runner.cluster.port import (
     ApiForbidden,
     ApiNotFound,
     ApiRejected,
+    ApiUnauthorized,
     ApiUnavailable,
     EventType,
     Json,
@@ -35,7 +36,7 @@ CALL_TIMEOUT = httpx.Timeout(15, connect=5)
 WATCH_TIMEOUT = httpx.Timeout(90, connect=5)
 WATCH_SECONDS = 300
 _BY_STATUS: dict[int, type[ApiError]] = {
-    401: ApiUnavailable, 403: ApiForbidden, 404: ApiNotFound, 409: ApiConflict, 410: ApiExpired, 429: ApiUnavailable,
+    401: ApiUnauthorized, 403: ApiForbidden, 404: ApiNotFound, 409: ApiConflict, 410: ApiExpired, 429: ApiUnavailable,
 }  # fmt: skip
 _EVENTS = {
     "ADDED": EventType.CHANGED, "MODIFIED": EventType.CHANGED, "DELETED": EventType.DELETED, "BOOKMARK": EventType.BOOKMARK,
@@ -43,7 +44,7 @@ _EVENTS = {
 
 
 def api_error(status: int, message: str) -> ApiError:
-    """The error of an answer. 401 is no refusal: the token may just have been renewed on disk."""
+    """The error of an answer."""
     kind = _BY_STATUS.get(status) or (ApiUnavailable if status >= 500 else ApiRejected)
     # The server answers an apply of a field that its schema lacks with 500; that never gets better.
     if status == 500 and "field not declared in schema" in message:

@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 __all__ = [
-    "ApiConflict", "ApiError", "ApiExpired", "ApiForbidden", "ApiNotFound", "ApiRejected", "ApiUnavailable",
-    "EventType", "RunEvent", "RunPort",
+    "ApiConflict", "ApiError", "ApiExpired", "ApiForbidden", "ApiNotFound", "ApiRejected", "ApiUnauthorized",
+    "ApiUnavailable", "EventType", "RunEvent", "RunPort",
 ]  # fmt: skip
 
 Json = dict[str, Any]
@@ -24,6 +24,10 @@ class ApiError(Exception):
 
 class ApiUnavailable(ApiError):
     """No answer, or one that says nothing about the request: connection lost, timeout, 401, 429, 5xx."""
+
+
+class ApiUnauthorized(ApiUnavailable):
+    """401: our token is not known now. It may just have been renewed on disk, or its ServiceAccount is gone."""
 
 
 class ApiConflict(ApiError):

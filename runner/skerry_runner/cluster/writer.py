@@ -10,7 +10,7 @@ from collections.abc import Callable
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
 from skerry_runner.cluster.pace import Pace, due_in, worth_retrying
-from skerry_runner.cluster.port import ApiError, RunPort
+from skerry_runner.cluster.port import ApiError, ApiUnauthorized, RunPort
 from skerry_runner.cluster.report import Report
 
 __all__ = ["Refused", "StatusWriter"]
@@ -44,6 +44,8 @@ class StatusWriter:
         self._version = self._settled = 0
         self._urgent = False
         self._written: float | None = None
+        self._unauthorized: float | None = None
+        """Since when every answer was 401."""
         self._refusal: ApiError | None = None
         self._wake, self._hurry = asyncio.Event(), asyncio.Event()
         self._news = asyncio.Condition()
@@ -104,7 +106,7 @@ class StatusWriter:
                     version, self._urgent = self._version, False
                     self._hurry.clear()
                     await self._port.apply_status(self._report.wire())
-            self._refusal = None
+            self._refusal = self._unauthorized = None
         except ApiError as error:
             log.error("the report was refused: %s", error)  # noqa: TRY400 - expected, and the trace says nothing
             self._refusal = error
@@ -114,8 +116,18 @@ class StatusWriter:
             self._news.notify_all()
 
     def _worth_retrying(self, error: BaseException) -> bool:
-        running_for = self._now() - self._began
-        return worth_retrying(error, named=self._named(), running_for=running_for, pace=self._pace)
+        now = self._now()
+        if not isinstance(error, ApiUnauthorized):
+            self._unauthorized = None
+        elif self._unauthorized is None:
+            self._unauthorized = now
+        return worth_retrying(
+            error,
+            named=self._named(),
+            running_for=now - self._began,
+            unauthorized_for=0 if self._unauthorized is None else now - self._unauthorized,
+            pace=self._pace,
+        )
 
     async def _back_off(self, seconds: float) -> None:
         # An urgent report must not sit out a long back-off; mere progress does not shorten it.

@@ -13,7 +13,7 @@ from skerry_api.sandboxclass import Release, SandboxClass
 from skerry_operator.plan.lookup import UNKNOWN, Found, Lookup
 from skerry_operator.plan.podview import PodView
 from skerry_operator.plan.resolve import class_name, own_thread
-from skerry_operator.plan.runsandbox import asks
+from skerry_operator.plan.runsandbox import asks, used
 from skerry_operator.plan.types import ObservedSandbox
 from skerry_operator.settings import PlanSettings
 
@@ -57,15 +57,23 @@ class BoxFacts:
         return Holder(uid=meta.uid, name=meta.name, since=self.now)
 
     @property
+    def known_pod(self) -> str | None:
+        """UID of the Pod that the claimant had last: as this object says, or the run where a former object went."""
+        if self.holds_on and self.status.pod_uid is not None:
+            return self.status.pod_uid
+        use = used(self.claimant)
+        return use.pod_uid if use else None
+
+    @property
     def replaced(self) -> bool:
         """The Pod is another one than its holder had."""
-        known = self.status.pod_uid
-        return self.holds_on and known is not None and self.pod is not None and self.pod.uid != known
+        return self.known_pod is not None and self.pod is not None and self.pod.uid != self.known_pod
 
     @property
     def replacements(self) -> int:
-        before = (self.status.replacements or 0) if self.holds_on else 0
-        return before + (1 if self.replaced else 0)
+        use = used(self.claimant)
+        kept = self.status.replacements if self.holds_on else use.replacements if use else None
+        return (kept or 0) + (1 if self.replaced else 0)
 
     @property
     def release(self) -> Release:

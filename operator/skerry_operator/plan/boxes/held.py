@@ -36,8 +36,7 @@ def no_pod(b: BoxFacts) -> BoxStep | None:
         return None
     if not b.observed.live:
         return Plan(needs_live=True)
-    lost = b.holds_on and b.status.pod_uid is not None
-    if lost and b.replacements >= b.settings.max_replacements:
+    if b.known_pod is not None and b.replacements >= b.settings.max_replacements:
         ready = condition(b.status.conditions, "Ready")
         words = f": {ready.message}" if ready and ready.reason == Reason.POD_GONE else ""
         message = f"its Pod was replaced {b.replacements} times and is gone again{words}"

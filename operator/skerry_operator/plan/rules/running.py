@@ -6,6 +6,7 @@ from skerry_api.phases import RunPhase
 from skerry_operator.plan.facts import RunFacts
 from skerry_operator.plan.podwords import waiting_words
 from skerry_operator.plan.rules.ending import delete
+from skerry_operator.plan.runsandbox import asks
 from skerry_operator.plan.types import Plan
 from skerry_operator.plan.verdict import Step, Verdict
 
@@ -22,7 +23,9 @@ def running(f: RunFacts) -> Step | None:
     if f.pod is None or not (f.pod.container.running or f.pod.ready or f.was_running):
         return None
     where = f" on {f.pod.node}" if f.pod.node else ""
-    return Verdict(RunPhase.RUNNING, RunPhase.RUNNING, f"Pod {f.pod.name} runs{where}")
+    refusal = f.observed.sandbox_refusal
+    waits = f"; its sandbox is refused: {refusal.message}" if refusal and asks(f.run) else ""
+    return Verdict(RunPhase.RUNNING, RunPhase.RUNNING, f"Pod {f.pod.name} runs{where}{waits}")
 
 
 def provisioning(f: RunFacts) -> Step | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from skerry_api.grants import verify_grant
 from skerry_api.keys import KeySet
 from skerry_api.names import sandbox_id
+from skerry_operator.errors import Forbidden
 from skerry_operator.kube.kinds import RUN, SANDBOX
 from skerry_testing.manifests import a_sandbox
 from skerry_testing.opworld import NAMESPACE, OpWorld, placed
@@ -38,6 +39,32 @@ async def make() -> OpWorld:
     world.prepare()
     await world.start()
     return world
+
+
+async def test_a_sandbox_that_may_not_be_made_shows_on_the_run_until_it_may() -> None:
+    world = await make()
+    world.submit(threadId="t1")
+    await world.settle()
+    world.kubelet_runs("hello-1")
+    await world.settle()
+    full = [True]
+    quota = Forbidden("exceeded quota: sandboxes")
+    world.kube.refuse(
+        lambda call, _: quota if full[0] and (call.verb, call.kind) == ("create", "Sandbox") else None
+    )
+    world.ask_for_sandbox()
+    await world.settle()
+    assert world.kube.peek(SANDBOX, NAMESPACE, BOX) is None
+    ready = next(each for each in world.status()["conditions"] if each["type"] == "Ready")
+    assert ready["message"].endswith("its sandbox is refused: exceeded quota: sandboxes")
+    versions = world.run()["metadata"]["resourceVersion"]
+    await world.go(300)
+    assert world.run()["metadata"]["resourceVersion"] == versions, "said once, however often it is tried"
+    full[0] = False
+    await world.go(60)
+    ready = next(each for each in world.status()["conditions"] if each["type"] == "Ready")
+    assert "refused" not in ready["message"]
+    assert world.kube.peek(SANDBOX, NAMESPACE, BOX) is not None
 
 
 async def test_a_lost_pod_is_replaced_under_the_same_id_with_a_new_grant() -> None:

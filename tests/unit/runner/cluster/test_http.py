@@ -22,6 +22,7 @@ from skerry_runner.cluster.port import (
     ApiForbidden,
     ApiNotFound,
     ApiRejected,
+    ApiUnauthorized,
     ApiUnavailable,
     EventType,
 )
@@ -163,7 +164,7 @@ async def test_no_server_is_no_answer(account: Path) -> None:
     ("status", "message", "error"),
     [
         (400, "bad", ApiRejected),
-        (401, "Unauthorized", ApiUnavailable),
+        (401, "Unauthorized", ApiUnauthorized),
         (403, "policy", ApiForbidden),
         (404, "gone", ApiNotFound),
         (409, "conflict", ApiConflict),

@@ -9,6 +9,7 @@ from skerry_runner.cluster.port import (
     ApiForbidden,
     ApiNotFound,
     ApiRejected,
+    ApiUnauthorized,
     ApiUnavailable,
 )
 
@@ -47,4 +48,11 @@ def test_due_in(changed: bool, urgent: bool, written: float | None, expected: fl
     ],
 )
 def test_worth_retrying(error: Exception, named: bool, running_for: float, expected: bool) -> None:
-    assert worth_retrying(error, named=named, running_for=running_for, pace=PACE) is expected
+    worth = worth_retrying(error, named=named, running_for=running_for, unauthorized_for=0, pace=PACE)
+    assert worth is expected
+
+
+@pytest.mark.parametrize(("unauthorized_for", "expected"), [(0, True), (59, True), (60, False)])
+def test_a_token_that_stays_unknown_is_given_up(unauthorized_for: float, expected: bool) -> None:
+    given = {"named": True, "running_for": 9999, "pace": PACE}
+    assert worth_retrying(ApiUnauthorized(), unauthorized_for=unauthorized_for, **given) is expected  # type: ignore[arg-type]  # a table of three kinds

@@ -10,7 +10,13 @@ import pytest
 
 from skerry_api.report import Progress, RunnerStatus, Usage
 from skerry_runner.cluster.pace import Pace
-from skerry_runner.cluster.port import ApiConflict, ApiForbidden, ApiRejected, ApiUnavailable
+from skerry_runner.cluster.port import (
+    ApiConflict,
+    ApiForbidden,
+    ApiRejected,
+    ApiUnauthorized,
+    ApiUnavailable,
+)
 from skerry_runner.cluster.report import Report
 from skerry_runner.cluster.writer import Refused, StatusWriter
 from skerry_testing.eventually import eventually
@@ -110,6 +116,29 @@ async def test_a_refusal_for_good_is_told_to_who_waits() -> None:
             await writer.deliver(turn(1))
         await writer.deliver(turn(2))
     assert turns(port) == [2]
+
+
+async def test_a_token_that_nobody_knows_any_more_is_told_to_who_waits() -> None:
+    port = MemoryRunPort()
+    pace = Pace(unauthorized=0.05, backoff_first=0.001, backoff_most=0.01)
+    async with writing(port, pace) as writer:
+        port.faults.extend(ApiUnauthorized("401: Unauthorized") for _ in range(10_000))
+        with pytest.raises(Refused, match="401"):
+            await writer.deliver(turn(1))
+        port.faults.clear()
+        await writer.deliver(turn(2))
+    assert turns(port) == [2]
+
+
+async def test_a_401_after_another_fault_counts_from_itself() -> None:
+    port, now = MemoryRunPort(), iter(range(0, 10_000, 40))
+    port.faults.extend([ApiUnauthorized(), ApiUnavailable(), ApiUnauthorized(), ApiUnavailable()])
+    writer = StatusWriter(port, FIRST, SLOW, named=lambda: True, monotonic=lambda: next(now))
+    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
+        task = group.create_task(writer.run())
+        await writer.deliver(turn(1))
+        task.cancel()
+    assert turns(port) == [1]
 
 
 async def test_a_delivery_waits_for_the_answer_and_each_try_carries_the_newest() -> None:

@@ -174,5 +174,26 @@ class TestReplacement:
             DeleteSandbox(NS, "sbx", "uid-sbx"),
         )
 
+    @pytest.mark.parametrize(("before", "phase", "replacements"), [(2, "Ready", 3), (0, "Ready", 1)])
+    def test_a_new_object_goes_on_counting_where_the_run_says(
+        self, before: int, phase: str, replacements: int
+    ) -> None:
+        use = {"name": "sbx", "state": "Ready", "podUID": "pod-old", "replacements": before}
+        run = asking(status=ASKED | {"sandbox": use})
+        status = status_of(plan_sandbox(held(a_sandbox(), pod(), runs=(run,)), NOW, SETTINGS))
+        assert (status["phase"], status["replacements"]) == (phase, replacements)
+
+    def test_a_deleted_object_is_not_a_way_around_the_limit(self) -> None:
+        use = {"name": "sbx", "state": "Replacing", "podUID": "pod-old", "replacements": 3}
+        run = asking(status=ASKED | {"sandbox": use})
+        status = status_of(plan_sandbox(held(a_sandbox(), runs=(run,)), NOW, SETTINGS))
+        assert conditions(status)["Stalled"] == ("True", "TooManyReplacements")
+
+    def test_a_sandbox_that_was_given_back_is_not_counted(self) -> None:
+        use = {"name": "sbx", "state": "Released", "podUID": "pod-old", "replacements": 3}
+        run = asking(status=ASKED | {"sandbox": use})
+        status = status_of(plan_sandbox(held(a_sandbox(), pod(), runs=(run,)), NOW, SETTINGS))
+        assert "replacements" not in status
+
     def test_nothing_is_replaced_on_hearsay(self) -> None:
         assert plan_sandbox(held(a_sandbox(status=READY), live=False), NOW, SETTINGS) == Plan(needs_live=True)
