@@ -19,6 +19,7 @@ from skerry_api.common import (
     SecretKeyRef,
 )
 from skerry_api.mcp import McpServers
+from skerry_api.persistence import Persistence
 from skerry_api.phases import Acquire
 from skerry_api.pipeline import PipelineSettings
 
@@ -145,6 +146,9 @@ class AgentProfileSpec(KubeModel):
         max_length=64,
         json_schema_extra={"x-kubernetes-list-type": "set"},
         description="Further SandboxClasses that a run may name.",
+    )
+    persistence: Persistence = Field(
+        default=Persistence(), description="Where the state of a thread is kept between runs and retries."
     )
     sandbox: ProfileSandbox = Field(
         default=ProfileSandbox(), description="The sandbox of this profile's runs."

@@ -11,11 +11,13 @@ from pydantic.alias_generators import to_camel
 from skerry_api.agentprofile import ToolName
 from skerry_api.base import KubeModel
 from skerry_api.mcp import McpServer
+from skerry_api.persistence import PersistenceType
 from skerry_api.phases import Acquire
 from skerry_api.pipeline import PipelineSettings
 
 __all__ = [
-    "API_KEY_ENV", "DOCUMENT_MAX", "DOCUMENT_PATH", "DocumentModel", "DocumentRun", "DocumentSandbox", "RunDocument",
+    "API_KEY_ENV", "DOCUMENT_MAX", "DOCUMENT_PATH", "DSN_ENV", "DocumentModel", "DocumentRun", "DocumentSandbox",
+    "RunDocument",
 ]  # fmt: skip
 
 DOCUMENT_MAX = 192 * 1024
@@ -23,6 +25,8 @@ DOCUMENT_MAX = 192 * 1024
 DOCUMENT_PATH = "/etc/skerry/run/document.json"
 API_KEY_ENV = "SKERRY_MODEL_API_KEY"
 """Environment variable of the runner container that holds the model's key."""
+DSN_ENV = "SKERRY_POSTGRES_DSN"
+"""Environment variable of the runner container that holds the database's connection string."""
 
 
 class _Part(KubeModel):
@@ -65,6 +69,7 @@ class RunDocument(_Part):
     system_prompt: str = ""
     model: DocumentModel
     sandbox: DocumentSandbox
+    persistence: PersistenceType = PersistenceType.EPHEMERAL
     tools: tuple[ToolName, ...]
     mcp_servers: tuple[McpServer, ...] = ()
     pipeline: PipelineSettings = PipelineSettings()

@@ -194,6 +194,7 @@ def _document(run: AgentRun, profile: AgentProfile, texts: Texts, epoch: int) ->
             acquire=_acquire(run, profile),
             allow_local_bash=profile.spec.sandbox.allow_local_bash,
         ),
+        persistence=profile.spec.persistence.type,
         tools=_tools(profile.spec),
         mcp_servers=profile.spec.mcp_servers,
         pipeline=profile.spec.pipeline,

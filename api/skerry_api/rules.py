@@ -180,6 +180,27 @@ RULES: dict[str, Rule] = {
         lambda s, _: _keeps_less(s),
         ".keep",
     ),
+    "volume-only": Rule(
+        "self.type == 'Volume' || !has(self.volume)",
+        "is for type Volume",
+        lambda s, _: s["type"] == "Volume" or "volume" not in s,
+        ".volume",
+        "FieldValueForbidden",
+    ),
+    "postgres-only": Rule(
+        "self.type == 'Postgres' || !has(self.postgres)",
+        "is for type Postgres",
+        lambda s, _: s["type"] == "Postgres" or "postgres" not in s,
+        ".postgres",
+        "FieldValueForbidden",
+    ),
+    "postgres-dsn": Rule(
+        "self.type != 'Postgres' || has(self.postgres)",
+        "is required with type Postgres",
+        lambda s, _: s["type"] != "Postgres" or "postgres" in s,
+        ".postgres",
+        "FieldValueRequired",
+    ),
     "mcp-http": Rule(
         "self.transport != 'StreamableHTTP' || has(self.url)",
         "is required with transport StreamableHTTP",

@@ -18,6 +18,7 @@ EXCLUSIVE: dict[str, tuple[tuple[str | int, ...], ...]] = {
     "AgentRun": (("spec", "promptFrom"), ("spec", "files", 0, "configMapKeyRef")),
     "AgentProfile": (
         ("spec", "model", "scriptRef"),
+        ("spec", "persistence", "postgres"),
         ("spec", "mcpServers", 0, "url"),
         ("spec", "mcpServers", 0, "headersSecretRef"),
         *(

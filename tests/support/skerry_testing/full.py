@@ -64,6 +64,10 @@ _PROFILE_SPEC: Json = {
     },
     "systemPrompt": "be good", "allowedModels": ["openai:y"], "allowedClasses": ["gpu"],
     "sandbox": {"classRef": {"name": "c"}, "acquire": "Eager", "allowLocalBash": True},
+    "persistence": {
+        "type": "Volume", "postgres": {"dsnSecretRef": {"name": "s", "key": "k"}},
+        "volume": {"size": "2Gi", "storageClassName": "fast", "accessMode": "ReadWriteMany", "retentionSeconds": 5},
+    },
     "tools": {"enabled": ["bash"]},
     "mcpServers": [MCP_SERVER],
     "pipeline": PIPELINE,

@@ -155,6 +155,7 @@ _RUN_CASES: list[tuple[str, Json, str]] = [
     ("run: annotations too large", _meta(annotations={"a": "c" * 262144}), "metadata.annotations"),
 ]  # fmt: skip
 
+_DATABASE: Json = {"type": "Postgres", "postgres": {"dsnSecretRef": {"name": "s", "key": "k"}}}
 _PROFILE_CASES: list[tuple[str, Json, str]] = [
     ("profile: least", a_profile(), ""),
     ("profile: all fields", a_profile(
@@ -190,6 +191,27 @@ _PROFILE_CASES: list[tuple[str, Json, str]] = [
     ("profile: request above limit",
      a_profile(runner={"resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "1900m"}}}),
      "spec.runner.resources.requests"),
+    ("profile: a volume per thread", a_profile(persistence={"type": "Volume"}), ""),
+    ("profile: a volume of its own kind",
+     a_profile(persistence={"type": "Volume", "volume": {"size": "512Mi", "storageClassName": "fast",
+                                                         "accessMode": "ReadWriteOncePod", "retentionSeconds": 0}}), ""),
+    ("profile: a database", a_profile(persistence=_DATABASE), ""),
+    ("profile: a database without its Secret", a_profile(persistence={"type": "Postgres"}),
+     "spec.persistence.postgres"),
+    ("profile: a database without a key",
+     a_profile(persistence={"type": "Postgres", "postgres": {"dsnSecretRef": {"name": "s"}}}),
+     "spec.persistence.postgres.dsnSecretRef.key"),
+    ("profile: a volume with nothing to keep", a_profile(persistence={"volume": {"size": "1Gi"}}),
+     "spec.persistence.volume"),
+    ("profile: volume and database", a_profile(persistence={**_DATABASE, "volume": {}}), "spec.persistence.volume"),
+    ("profile: database and volume", a_profile(persistence={**_DATABASE, "type": "Volume"}),
+     "spec.persistence.postgres"),
+    ("profile: persistence of nonsense", a_profile(persistence={"type": "Redis"}), "spec.persistence.type"),
+    ("profile: a volume of no size", a_profile(persistence={"type": "Volume", "volume": {"size": "0Gi"}}),
+     "spec.persistence.volume.size"),
+    ("profile: a volume kept for less than nothing",
+     a_profile(persistence={"type": "Volume", "volume": {"retentionSeconds": -1}}),
+     "spec.persistence.volume.retentionSeconds"),
     ("profile: name with dots", a_profile(name="team.coder"), ""),
 ]  # fmt: skip
 
