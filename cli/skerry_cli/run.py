@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from skerry_api.agentrun import AgentRun
 from skerry_api.document import RunDocument
+from skerry_api.persistence import PersistenceType
 from skerry_api.phases import RunPhase
 from skerry_cli.inputs import read_documents, read_files, read_script
 from skerry_cli.output import Output
@@ -111,9 +112,14 @@ async def _carry_out(assignment: Assignment, folder: Path, request: Request) -> 
     )
 
     async def carry_out(document: RunDocument, ports: Ports) -> RunResult:
+        from skerry_runner.persistence.opening import StatePlace
         from skerry_runner.run import run_document
 
-        return await run_document(document, ports, api_key=assignment.api_key, environ=assignment.headers)
+        # Whatever the profile says of a cluster: here a thread's folder is what is kept of it.
+        place = StatePlace(PersistenceType.VOLUME, folder)
+        return await run_document(
+            document, ports, api_key=assignment.api_key, environ=assignment.headers, place=place
+        )
 
     try:
         return await execute(

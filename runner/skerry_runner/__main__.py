@@ -10,10 +10,10 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from skerry_api.document import API_KEY_ENV, RunDocument
+from skerry_api.document import API_KEY_ENV, DSN_ENV, RunDocument
 from skerry_api.mcp import HEADERS_ENV_PREFIX
 from skerry_api.phases import OutcomeClass
 from skerry_runner.cluster.environment import BadEnvironment, Environment, read_environment
@@ -34,8 +34,16 @@ def _header_secrets(document: RunDocument, headers: Mapping[str, str]) -> tuple[
     return secrets_in(document.mcp_servers, headers)
 
 
+def _place_secrets(dsn: str | None) -> tuple[str, ...]:
+    if dsn is None:
+        return ()
+    from skerry_runner.persistence.opening import StatePlace
+
+    return StatePlace(dsn=dsn).secrets()
+
+
 def _open_journal(
-    env: Environment, document: RunDocument, api_key: str | None, headers: Mapping[str, str]
+    env: Environment, document: RunDocument, secrets: Sequence[str | None], headers: Mapping[str, str]
 ) -> Journal:
     sinks: list[Sink] = [StreamSink(sys.stdout)]
     try:
@@ -47,7 +55,7 @@ def _open_journal(
         run=document.run.uid,
         thread=document.thread_id,
         clock=lambda: datetime.now(UTC),
-        secrets=[api_key, *_header_secrets(document, headers)],
+        secrets=[*secrets, *_header_secrets(document, headers)],
     )
 
 
@@ -57,6 +65,7 @@ async def _serve(env: Environment) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, terminated.set)
     api_key = os.environ.pop(API_KEY_ENV, None)
+    dsn = os.environ.pop(DSN_ENV, None)
     # Likewise secrets: nothing that the process starts may find them.
     headers = {
         name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith(HEADERS_ENV_PREFIX)
@@ -64,15 +73,18 @@ async def _serve(env: Environment) -> int:
     booted = asyncio.create_task(asyncio.to_thread(_boot))
 
     async def carry_out(document: RunDocument, ports: Ports) -> RunResult:
+        from skerry_runner.persistence.opening import StatePlace
         from skerry_runner.run import run_document
 
         await booted
-        return await run_document(document, ports, api_key=api_key, environ=headers)
+        place = StatePlace(document.persistence, env.state, dsn)
+        return await run_document(document, ports, api_key=api_key, environ=headers, place=place)
 
     identity = env.identity
     async with HttpRunPort(env.api_server, env.service_account, identity.namespace, identity.run) as port:
+        secrets = [api_key, *_place_secrets(dsn)]
         outcome = await Session(
-            env, port, carry_out, lambda document: _open_journal(env, document, api_key, headers), terminated
+            env, port, carry_out, lambda document: _open_journal(env, document, secrets, headers), terminated
         ).run()
     log.info("ended: %s %s", outcome.class_.value, outcome.reason)
     return 0 if outcome.class_ is OutcomeClass.SUCCEEDED else 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,6 @@ from skerry_api.document import RunDocument
 from skerry_api.phases import OutcomeClass, StopReason
 from skerry_api.report import Outcome
 from skerry_runner.agent import Agent, build_agent
-from skerry_runner.checkpoint import memory_saver
 from skerry_runner.context import RunContext, ToolLimits
 from skerry_runner.ending import end_of
 from skerry_runner.events import RunStart, ScriptUnused
@@ -28,6 +28,8 @@ from skerry_runner.memory import MemorySource, NoMemory
 from skerry_runner.models.build import BuiltModel, build_model
 from skerry_runner.models.observer import ModelObserver
 from skerry_runner.outcome import Redactor, RunEnded, app_error, cut_bytes, model_error
+from skerry_runner.persistence.claim import claim_of, thread_key
+from skerry_runner.persistence.opening import KeptState, StatePlace, open_state
 from skerry_runner.ports import Ports, RunResult
 from skerry_runner.session import SandboxSession
 from skerry_runner.skills import Skill
@@ -42,11 +44,6 @@ AgentBuilder = Callable[[RunDocument, BuiltModel, BaseCheckpointSaver[Any], Sequ
 STEPS_PER_TURN = 4
 """Graph steps of a turn: before_model, model, after_model, tools. The graph's own limit must not bite first."""
 STEPS_SPARE = 100
-
-
-def thread_key(document: RunDocument) -> str:
-    """The thread as the checkpointer knows it; ids hold no newline."""
-    return f"{document.run.namespace}\n{document.user_id}\n{document.thread_id}"
 
 
 def tool_limits(document: RunDocument) -> ToolLimits:
@@ -86,8 +83,12 @@ class Invocation:
         memory: MemorySource | None = None,
         servers: OpenServers | None = None,
         environ: Mapping[str, str] | None = None,
+        place: StatePlace | None = None,
     ) -> None:
-        """`environ` holds the headers of the document's MCP servers; `servers` takes the place of these."""
+        """`environ` holds the headers of the document's MCP servers; `servers` takes the place of these.
+
+        `place` is where state is kept; a `checkpointer` that is open already takes its place.
+        """
         self._skills = tuple(skills)
         self._memory = memory or NoMemory()
         self._files = tuple(files)
@@ -96,9 +97,11 @@ class Invocation:
         self._document = document
         self._ports = ports
         self._api_key = api_key
-        self._checkpointer = checkpointer or memory_saver()
+        self._checkpointer, self._place = checkpointer, place or StatePlace()
         self._environ = environ or {}
-        self._redact = Redactor([api_key, *secrets_in(document.mcp_servers, self._environ)])
+        self._redact = Redactor(
+            [api_key, *secrets_in(document.mcp_servers, self._environ), *self._place.secrets()]
+        )
         self._built: BuiltModel | None = None
         self._tally = Tally(lambda counts: ports.reporter.progress(counts.progress(), counts.usage()))
         self._observer = ModelObserver(ports.journal, self._tally)
@@ -127,10 +130,12 @@ class Invocation:
             self._built = await asyncio.to_thread(
                 build_model, self._document.model, run=self._document.run.uid, api_key=self._api_key
             )
-            self._servers = self._made_servers()(self.session)
-            tools = await self._servers.open()
-            agent = self._build(self._document, self._built, self._checkpointer, tools)
-            state = await self._invoke(agent)
+            async with self._kept() as kept:
+                # Before servers and sandbox: an epoch that others have overtaken touches nothing.
+                self._servers = self._made_servers()(self.session)
+                tools = await self._servers.open()
+                agent = self._build(self._document, self._built, kept.saver, tools)
+                state = await self._invoke(agent)
         except RunEnded as ended:
             return self.result(ended.outcome)
         except Exception as error:  # noqa: BLE001 - whatever ended the run is its outcome
@@ -141,6 +146,11 @@ class Invocation:
             await self._servers.close()
         outcome, stop_reason, answer = end_of(state, self._document.run.uid)
         return self._strict(self.result(outcome, stop_reason, answer))
+
+    def _kept(self) -> AbstractAsyncContextManager[KeptState]:
+        if self._checkpointer is not None:
+            return nullcontext(KeptState(self._checkpointer))
+        return open_state(self._place, claim_of(self._document))
 
     def _made_servers(self) -> OpenServers:
         """Raises InvalidDocument."""

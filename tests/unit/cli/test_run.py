@@ -229,6 +229,16 @@ def test_the_active_deadline_is_kept(bash_laptop: Laptop) -> None:
     assert (status["phase"], status["failure"]["class"]) == ("TimedOut", "Timeout")
 
 
+def test_a_later_run_of_a_thread_goes_on_with_the_conversation(laptop: Laptop) -> None:
+    first = "steps: [{expect: {absent: ['ai: ']}, say: I am called Ann.}]"
+    later = "steps: [{expect: {contains: ['ai: I am called Ann'], lastRole: human}, say: Still Ann.}]"
+    assert laptop.run(first, "--thread", "t").returncode == 0
+    assert laptop.run(later, "--thread", "t").returncode == 0
+    assert laptop.run(first, "--thread", "other").returncode == 0
+    (kept, _) = sorted(laptop.folder.glob("data/threads/*/checkpoints.sqlite"))
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_thread_serves_one_run_at_a_time(bash_laptop: Laptop) -> None:
     with bash_laptop.running(SLEEP, "--thread", "t") as process:
         second = bash_laptop.run(SLEEP, "--thread", "t")

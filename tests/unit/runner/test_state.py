@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
-import ormsgpack
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
-from langgraph.checkpoint.serde.jsonplus import EXT_CONSTRUCTOR_POS_ARGS, JsonPlusSerializer
 
-from skerry_runner.checkpoint import serializer
 from skerry_runner.state import (
     RUNS_KEPT,
     TodoItem,
@@ -58,24 +53,6 @@ def test_the_first_reason_of_a_run_stands() -> None:
 
 def test_cursors_never_go_back() -> None:
     assert merge_cursors({"a": 3}, {"a": 2, "b": 1}) == {"a": 3, "b": 1}
-
-
-def test_state_survives_the_strict_serializer() -> None:
-    state = {
-        "messages": [HumanMessage("a", id="1"), AIMessage("b", id="2", tool_calls=[{"name": "x", "args": {}, "id": "c"}])],
-        "limits": {"r": {"turns": 1}},
-        "sandbox": {"id": "s"},
-    }  # fmt: skip
-    assert serializer().loads_typed(serializer().dumps_typed(state)) == state
-
-
-def test_a_crafted_blob_calls_nothing() -> None:
-    call = ormsgpack.packb(("operator", "add", (1, 2)))
-    blob = ormsgpack.packb(ormsgpack.Ext(EXT_CONSTRUCTOR_POS_ARGS, call))
-    assert JsonPlusSerializer(allowed_msgpack_modules=True).loads_typed(("msgpack", blob)) == 3
-    assert serializer().loads_typed(("msgpack", blob)) == [1, 2]
-    with pytest.raises(NotImplementedError):
-        serializer().loads_typed(("pickle", pickle.dumps({"a": 1})))
 
 
 def test_a_plan_is_written_as_a_whole() -> None:
