@@ -24,7 +24,7 @@ from skerry_api.phases import Acquire
 from skerry_api.pipeline import PipelineSettings
 
 __all__ = [
-    "SCRIPT_MAX", "AgentProfile", "AgentProfileSpec", "ProfileModel", "ProfileSandbox", "ProfileTools", "RunnerNetwork", "RunnerSettings", "ToolName",
+    "SCRIPT_MAX", "AgentProfile", "AgentProfileSpec", "ModelPrice", "ProfileModel", "ProfileSandbox", "ProfileTools", "RunnerNetwork", "RunnerSettings", "ToolName",
 ]  # fmt: skip
 
 SCRIPT_MAX = 131_072
@@ -44,6 +44,17 @@ class ToolName(StrEnum):
     VIEW_IMAGE = "view_image"
     """Given only to a model that sees images."""
     PRESENT_FILES = "present_files"
+
+
+class ModelPrice(KubeModel):
+    """What tokens cost, in millionths of a US dollar for a million of them: 2500000 is $2.50."""
+
+    input_micro_usd_per_million: int = Field(
+        default=0, alias="inputMicroUSDPerMillion", ge=0, le=1_000_000_000_000, description="Input tokens."
+    )
+    output_micro_usd_per_million: int = Field(
+        default=0, alias="outputMicroUSDPerMillion", ge=0, le=1_000_000_000_000, description="Output tokens."
+    )
 
 
 class ProfileModel(KubeModel):
@@ -67,6 +78,11 @@ class ProfileModel(KubeModel):
     vision: bool = Field(
         default=False,
         description="Whether the profile's models see images: the agent may then show them some.",
+    )
+    price: ModelPrice | None = Field(
+        default=None,
+        description="What it costs, for status.runner.usage and limits.maxCostMicroUSD; whichever allowed model a "
+        "run names, this is its price.",
     )
     script: str | None = Field(
         default=None, max_length=SCRIPT_MAX, description="Script for the model `scripted`, as YAML."

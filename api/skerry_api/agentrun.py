@@ -57,6 +57,21 @@ class Limits(KubeModel):
     max_turns: int = Field(
         default=100, ge=1, le=10_000, description="Most calls of the model; then Succeeded with TurnCapped."
     )
+    max_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000_000_000,
+        description="Once so many tokens are used, subagents and internal calls included, no further call is made: "
+        "Succeeded with TokenCapped. The last call may go over it. No limit if absent.",
+    )
+    max_cost_micro_usd: int | None = Field(
+        default=None,
+        alias="maxCostMicroUSD",
+        ge=1,
+        le=1_000_000_000_000,
+        description="Once the run has cost so many millionths of a US dollar, no further call is made: Failed with "
+        "BudgetExceeded. The last call may go over it. Needs the profile's model.price. No limit if absent.",
+    )
 
 
 class AgentRunSpec(KubeModel):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from skerry_api.agentprofile import ToolName
+from skerry_api.agentprofile import ModelPrice, ToolName
 from skerry_api.base import KubeModel
 from skerry_api.mcp import McpServer
 from skerry_api.persistence import PersistenceType
@@ -49,6 +49,7 @@ class DocumentModel(_Part):
     base_url: str | None = None
     parameters: dict[str, str] = Field(default_factory=dict)
     vision: bool = False
+    price: ModelPrice | None = None
     script: str | None = None
     script_source: str | None = None
 
@@ -74,3 +75,5 @@ class RunDocument(_Part):
     mcp_servers: tuple[McpServer, ...] = ()
     pipeline: PipelineSettings = PipelineSettings()
     max_turns: int = Field(ge=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    max_cost_micro_usd: int | None = Field(default=None, ge=1)

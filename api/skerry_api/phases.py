@@ -58,6 +58,7 @@ class FailureClass(StrEnum):
     POD_LOST = "PodLost"
     SANDBOX_LOST = "SandboxLost"
     MODEL_ERROR = "ModelError"
+    BUDGET_EXCEEDED = "BudgetExceeded"
     APP_ERROR = "AppError"
     INVALID_SPEC = "InvalidSpec"
 
@@ -72,6 +73,7 @@ class OutcomeClass(StrEnum):
     CANCELLED = "Cancelled"
     INTERRUPTED = "Interrupted"
     MODEL_ERROR = "ModelError"
+    BUDGET_EXCEEDED = "BudgetExceeded"
     APP_ERROR = "AppError"
     SANDBOX_LOST = "SandboxLost"
     INVALID_SPEC = "InvalidSpec"
@@ -81,9 +83,15 @@ class StopReason(StrEnum):
     """Why a run that was not at fault stopped."""
 
     END_TURN = "EndTurn"
-    TURN_CAPPED = "TurnCapped"
+    LOOP_CAPPED = "LoopCapped"
+    """The agent did the same over and over."""
+    TOKEN_CAPPED = "TokenCapped"
+    """`limits.maxTokens` is used up."""
     SAFETY_CAPPED = "SafetyCapped"
+    SUBAGENT_CAPPED = "SubagentCapped"
+    """It asked for more subagents than it may have."""
     LENGTH_CAPPED = "LengthCapped"
+    TURN_CAPPED = "TurnCapped"
 
 
 class ModelErrorReason(StrEnum):

@@ -12,6 +12,7 @@ from skerry_api.phases import OutcomeClass, StopReason
 __all__ = [
     "ANSWER_MAX",
     "TERMINATION_MAX",
+    "TITLE_MAX",
     "Outcome",
     "Progress",
     "RunnerStatus",
@@ -19,11 +20,14 @@ __all__ = [
     "TerminationReport",
     "TodoProgress",
     "TodoStatus",
+    "Tokens",
     "Usage",
 ]
 
 ANSWER_MAX = 8192
 """Longest answer in status, in bytes of UTF-8 (the schema counts characters, so bytes are the tighter bound)."""
+TITLE_MAX = 200
+"""Longest title in status, in characters."""
 TODOS_MAX = 32
 """Most todos in status."""
 TODO_MAX = 200
@@ -58,6 +62,11 @@ class Progress(KubeModel):
     tool_calls: int = Field(
         default=0, ge=0, description="Tool calls so far; 1 is reported before the first is made."
     )
+    title: str | None = Field(
+        default=None,
+        max_length=TITLE_MAX,
+        description="What the thread is about; absent before it has a title.",
+    )
     todos: tuple[TodoProgress, ...] | None = Field(
         default=None,
         max_length=TODOS_MAX,
@@ -66,12 +75,27 @@ class Progress(KubeModel):
     )
 
 
-class Usage(KubeModel):
-    """Tokens as the provider counted them."""
+class Tokens(KubeModel):
+    """Tokens of one call or of several, as the provider counted them."""
 
     input: int = Field(default=0, ge=0, description="Input tokens.")
     output: int = Field(default=0, ge=0, description="Output tokens.")
     total: int = Field(default=0, ge=0, description="All tokens.")
+
+
+class Usage(Tokens):
+    """What a run has used, over all its epochs."""
+
+    subagents: int = Field(default=0, ge=0, description="Tokens of subagents, a part of total.")
+    internal: int = Field(
+        default=0, ge=0, description="Tokens of calls for titles, summaries and memory, a part of total."
+    )
+    cost_micro_usd: int | None = Field(
+        default=None,
+        alias="costMicroUSD",
+        ge=0,
+        description="Cost by the profile's prices, in millionths of a US dollar, rounded up; absent without prices.",
+    )
 
 
 class Outcome(KubeModel):

@@ -101,7 +101,18 @@ def _choices(run: AgentRun, profile: AgentProfile) -> list[Problem]:
     return [
         *_not_allowed("spec.model.name", _model_of(run, profile), models, rule),
         *_not_allowed("spec.sandbox.classRef.name", class_of(run, profile), classes, rule),
+        *_unpriced(run, profile),
     ]
+
+
+def _unpriced(run: AgentRun, profile: AgentProfile) -> list[Problem]:
+    """A limit that nothing could hold is no limit."""
+    if run.spec.limits.max_cost_micro_usd is None or profile.spec.model.price is not None:
+        return []
+    words = (
+        f"AgentProfile {profile.metadata.name} has no model.price, so that nobody knows what the run costs"
+    )
+    return [Problem("spec.limits.maxCostMicroUSD", words)]
 
 
 def _script_problems(run: AgentRun, profile: AgentProfile, texts: Texts) -> list[Problem]:
@@ -148,6 +159,7 @@ def _model(run: AgentRun, profile: AgentProfile, texts: Texts) -> DocumentModel:
         base_url=own.base_url,
         parameters={**(own.parameters or {}), **(chosen or {})},
         vision=own.vision,
+        price=own.price,
         script=script.text if script else None,
         script_source=script.source if script else None,
     )
@@ -199,6 +211,8 @@ def _document(run: AgentRun, profile: AgentProfile, texts: Texts, epoch: int) ->
         mcp_servers=profile.spec.mcp_servers,
         pipeline=profile.spec.pipeline,
         max_turns=spec.limits.max_turns,
+        max_tokens=spec.limits.max_tokens,
+        max_cost_micro_usd=spec.limits.max_cost_micro_usd,
     )
 
 

@@ -38,6 +38,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("Sandbox", ".status.sandbox.name", "The run's sandbox, once asked for."),
         _AGE,
         Column("Profile", ".spec.profileRef.name", "The run's profile.", wide=True),
+        Column("Title", ".status.runner.progress.title", "What the run is about.", wide=True),
         Column("Turns", ".status.runner.progress.turn", "Turns so far.", "integer", wide=True),
         Column("Tokens", ".status.runner.usage.total", "Tokens used.", "integer", wide=True),
         Column("Node", ".status.runner.node", "Node of the runner Pod.", wide=True),

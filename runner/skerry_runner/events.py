@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from skerry_api.phases import StopReason
-from skerry_api.report import Outcome, Progress, Usage
+from skerry_api.report import Outcome, Progress, Tokens, Usage
 
 __all__ = [
     "EVENT_TYPES", "TEXT_MAX", "ArtifactPresented", "Call", "Event", "FileStaged", "LlmCircuit", "LlmRetry", "McpServerState", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
@@ -94,7 +94,7 @@ class ModelResponse(Event):
     tool_calls: tuple[Call, ...] = ()
     invalid_tool_calls: tuple[Call, ...] = ()
     finish_reason: str | None = None
-    usage: Usage
+    usage: Tokens
 
 
 class ModelError(Event):

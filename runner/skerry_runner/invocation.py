@@ -63,6 +63,8 @@ def counts_of(limits: RunLimits) -> Counts:
         output=limits.get("output", 0),
         total=limits.get("total", 0),
         internal=limits.get("internal", 0),
+        subagents=limits.get("subagents", 0),
+        cost=limits.get("cost", 0),
     )
 
 
@@ -103,7 +105,9 @@ class Invocation:
             [api_key, *secrets_in(document.mcp_servers, self._environ), *self._place.secrets()]
         )
         self._built: BuiltModel | None = None
-        self._tally = Tally(lambda counts: ports.reporter.progress(counts.progress(), counts.usage()))
+        self._tally = Tally(
+            lambda counts: ports.reporter.progress(counts.progress(), counts.usage()), document.model.price
+        )
         self._observer = ModelObserver(ports.journal, self._tally)
         self.session = SandboxSession(ports.sandboxes, ports.reporter, ports.journal)
         self._open_servers = servers

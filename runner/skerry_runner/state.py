@@ -32,6 +32,10 @@ class RunLimits(TypedDict, total=False):
     total: int
     internal: int
     """Tokens of internal calls, which `total` holds too."""
+    subagents: int
+    """Tokens of subagents, which `total` holds too."""
+    cost: int
+    """In pico-dollars."""
     empty_answers: int
     summary_turn: int
     """After a failed summary: the turn before which none is tried again."""

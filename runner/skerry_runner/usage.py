@@ -6,12 +6,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from skerry_api.report import TODO_MAX, TODOS_MAX, Progress, TodoProgress, TodoStatus, Usage
+from skerry_api.report import (
+    TITLE_MAX,
+    TODO_MAX,
+    TODOS_MAX,
+    Progress,
+    TodoProgress,
+    TodoStatus,
+    Tokens,
+    Usage,
+)
 
 if TYPE_CHECKING:
+    from skerry_api.agentprofile import ModelPrice
     from skerry_runner.state import TodoItem
 
-__all__ = ["Counts", "Tally", "shown_todos"]
+__all__ = ["PICO_PER_MICRO", "Counts", "Tally", "cost_of", "shown_todos"]
+
+PICO_PER_MICRO = 1_000_000
+"""Cost is added up in millionths of a micro-dollar: tokens times their price for a million, with nothing to round."""
 
 
 @dataclass(frozen=True)
@@ -25,16 +38,34 @@ class Counts:
     total: int = 0
     internal: int = 0
     """Tokens of internal calls; part of `total`."""
+    subagents: int = 0
+    """Tokens of subagents; part of `total`."""
+    cost: int = 0
+    """In pico-dollars."""
+    priced: bool = False
+    """Whether `cost` means anything."""
     tool_calls: int = 0
+    title: str | None = None
     todos: tuple[TodoProgress, ...] | None = None
     """The list as status shows it."""
 
     def usage(self) -> Usage:
-        return Usage(input=self.input, output=self.output, total=self.total)
+        return Usage(
+            input=self.input,
+            output=self.output,
+            total=self.total,
+            subagents=self.subagents,
+            internal=self.internal,
+            cost_micro_usd=-(-self.cost // PICO_PER_MICRO) if self.priced else None,
+        )
 
     def progress(self) -> Progress:
         return Progress(
-            turn=self.turns, model_calls=self.model_calls, tool_calls=self.tool_calls, todos=self.todos
+            turn=self.turns,
+            model_calls=self.model_calls,
+            tool_calls=self.tool_calls,
+            title=self.title,
+            todos=self.todos,
         )
 
 
@@ -54,26 +85,63 @@ def shown_todos(todos: Sequence[TodoItem]) -> tuple[TodoProgress, ...] | None:
     return tuple(shown) or None
 
 
-class Tally:
-    """Mutable counters of one process; every change is told to `on_change`."""
+def cost_of(used: Tokens, price: ModelPrice | None) -> int:
+    """What these tokens cost, in pico-dollars."""
+    if price is None:
+        return 0
+    return used.input * price.input_micro_usd_per_million + used.output * price.output_micro_usd_per_million
 
-    def __init__(self, on_change: Callable[[Counts], None]) -> None:
-        self.counts = Counts()
+
+class Tally:
+    """Mutable counters of one process; every change is told to `on_change`.
+
+    A subagent has a tally of its own, a `child`: what it uses is the run's use too, its turns are its own.
+    """
+
+    def __init__(
+        self,
+        on_change: Callable[[Counts], None],
+        price: ModelPrice | None = None,
+        *,
+        parent: Tally | None = None,
+    ) -> None:
+        self.counts = Counts(priced=price is not None)
         self._on_change = on_change
+        self._price = price
+        self._parent = parent
+        self._children: dict[str, Tally] = {}
+
+    @property
+    def whole(self) -> Counts:
+        """Counters of the whole run, which limits are about."""
+        return self.counts if self._parent is None else self._parent.whole
+
+    def child(self, execution: str) -> Tally:
+        """The tally of a subagent's execution. Calls are told apart by EXECUTION_KEY in their metadata."""
+        made = self._children[execution] = Tally(lambda _: None, self._price, parent=self)
+        return made
+
+    def of(self, execution: str | None) -> Tally:
+        """The tally of whoever makes a call: a child's, if there is one of this execution."""
+        return self._children.get(execution, self) if execution is not None else self
 
     def seed(self, kept: Counts) -> None:
         """Start from what graph state kept of earlier epochs."""
-        self._set(kept)
+        self._set(replace(kept, priced=self.counts.priced))
 
     def turn(self, turns: int) -> None:
         """The graph is in this turn."""
         self._set(replace(self.counts, turns=turns))
 
     def model_call(self) -> None:
+        if self._parent is not None:
+            self._parent.model_call()
         self._set(replace(self.counts, model_calls=self.counts.model_calls + 1))
 
-    def tokens(self, used: Usage, *, internal: bool = False) -> None:
+    def tokens(self, used: Tokens, *, internal: bool = False, subagent: bool = False) -> None:
         """Count what a call took; `internal`: nobody's turn (title, summary, memory)."""
+        if self._parent is not None:
+            self._parent.tokens(used, internal=internal, subagent=not internal)
         now = self.counts
         self._set(
             replace(
@@ -82,15 +150,23 @@ class Tally:
                 output=now.output + used.output,
                 total=now.total + used.total,
                 internal=now.internal + (used.total if internal else 0),
+                subagents=now.subagents + (used.total if subagent else 0),
+                cost=now.cost + cost_of(used, self._price),
             )
         )
 
     def tool_call(self) -> None:
+        if self._parent is not None:
+            self._parent.tool_call()
         self._set(replace(self.counts, tool_calls=self.counts.tool_calls + 1))
 
     def plan(self, todos: Sequence[TodoItem]) -> None:
         """The agent's list is this now."""
         self._set(replace(self.counts, todos=shown_todos(todos)))
+
+    def title(self, title: str | None) -> None:
+        """The thread's title is this now."""
+        self._set(replace(self.counts, title=title[:TITLE_MAX] if title else None))
 
     def _set(self, counts: Counts) -> None:
         if counts != self.counts:

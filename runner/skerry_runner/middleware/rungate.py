@@ -73,6 +73,8 @@ def _totals(tally: Tally) -> RunLimits:
         output=now.output,
         total=now.total,
         internal=now.internal,
+        subagents=now.subagents,
+        cost=now.cost,
     )
 
 

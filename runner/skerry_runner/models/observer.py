@@ -13,16 +13,18 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
 from typing_extensions import override
 
-from skerry_api.report import Usage
+from skerry_api.report import Tokens
 from skerry_runner import events
 from skerry_runner.messages import render_content, role_of, text_of
 from skerry_runner.ports import JournalPort
 from skerry_runner.usage import Tally
 
-__all__ = ["AGENT_KEY", "PURPOSE_KEY", "ModelObserver"]
+__all__ = ["AGENT_KEY", "EXECUTION_KEY", "PURPOSE_KEY", "ModelObserver"]
 
 AGENT_KEY = "skerry_agent"
 """Key in a runnable's metadata: whose call it is."""
+EXECUTION_KEY = "skerry_execution"
+"""Key in a runnable's metadata: which execution of a subagent makes the call; the one that `Tally.child` was told."""
 PURPOSE_KEY = "skerry_purpose"
 """Key in a runnable's metadata: what an internal call is for."""
 
@@ -34,6 +36,7 @@ CAUSES_MAX = 16
 class _Caller:
     agent: str = LEAD
     purpose: str | None = None
+    execution: str | None = None
 
 
 class ModelObserver(AsyncCallbackHandler):
@@ -70,9 +73,9 @@ class ModelObserver(AsyncCallbackHandler):
         **kwargs: Any,
     ) -> None:
         told = metadata or {}
-        caller = _Caller(agent=told.get(AGENT_KEY, LEAD), purpose=told.get(PURPOSE_KEY))
+        caller = _Caller(told.get(AGENT_KEY, LEAD), told.get(PURPOSE_KEY), told.get(EXECUTION_KEY))
         self._calls[run_id] = caller
-        self._tally.model_call()
+        self._tally.of(caller.execution).model_call()
         tools = (kwargs.get("invocation_params") or {}).get("tools") or ()
         event = request_event(str(run_id), messages[0], tools, purpose=caller.purpose)
         self._journal.emit(event, agent=caller.agent)
@@ -91,7 +94,8 @@ class ModelObserver(AsyncCallbackHandler):
         generation = answers[0]
         if isinstance(generation, ChatGeneration) and isinstance(generation.message, AIMessage):
             event = response_event(str(run_id), generation.message)
-            self._tally.tokens(event.usage, internal=caller.purpose is not None)
+            tally = self._tally.of(caller.execution)
+            tally.tokens(event.usage, internal=caller.purpose is not None)
             self._journal.emit(event, agent=caller.agent)
 
     @override
@@ -148,7 +152,7 @@ def response_event(request: str, message: AIMessage) -> events.ModelResponse:
         ),
         invalid_tool_calls=tuple(events.Call(id=c["id"], name=c["name"]) for c in message.invalid_tool_calls),
         finish_reason=None if finish is None else str(finish),
-        usage=Usage(input=used["input_tokens"], output=used["output_tokens"], total=used["total_tokens"])
+        usage=Tokens(input=used["input_tokens"], output=used["output_tokens"], total=used["total_tokens"])
         if used
-        else Usage(),
+        else Tokens(),
     )

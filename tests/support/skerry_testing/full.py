@@ -36,9 +36,9 @@ RUNNER_STATUS: Json = {
     "runner": {
         "epoch": 2, "podUID": UID, "node": "n1", "sandboxRequest": {"epoch": 2, "publicKey": "k"},
         "progress": {
-            "turn": 1, "modelCalls": 2, "toolCalls": 3, "todos": [{"content": "look", "status": "InProgress"}],
+            "turn": 1, "modelCalls": 2, "toolCalls": 3, "title": "A look", "todos": [{"content": "look", "status": "InProgress"}],
         },
-        "usage": {"input": 1, "output": 2, "total": 3},
+        "usage": {"input": 1, "output": 2, "total": 3, "subagents": 1, "internal": 1, "costMicroUSD": 5},
         "answer": "42", "stopReason": "EndTurn",
         "outcome": {"class": "ModelError", "reason": "Refused", "endpoint": "https://x", "message": "no"},
     },
@@ -54,13 +54,16 @@ _RUN_SPEC: Json = {
     "files": [{"name": "a.txt", "inline": "a", "configMapKeyRef": FROM["configMapKeyRef"]}], "userId": "ann", "threadId": "chat-7",
     "model": {"name": "openai:x", "parameters": {"seed": "1"}, "script": "steps: []"},
     "sandbox": {"classRef": {"name": "gpu"}, "acquire": "Eager"},
-    "limits": {"startupDeadlineSeconds": 1, "activeDeadlineSeconds": 2, "maxTurns": 3},
+    "limits": {
+        "startupDeadlineSeconds": 1, "activeDeadlineSeconds": 2, "maxTurns": 3, "maxTokens": 4, "maxCostMicroUSD": 5,
+    },
     "retries": 1, "cancel": True, "ttlSecondsAfterFinished": 60,
 }  # fmt: skip
 _PROFILE_SPEC: Json = {
     "model": {
         "name": "openai:x", "baseUrl": "https://x/v1", "apiKeySecretRef": {"name": "s", "key": "k"},
-        "parameters": {"seed": "1"}, "vision": True, "script": "steps: []", "scriptRef": FROM,
+        "parameters": {"seed": "1"}, "vision": True,
+        "price": {"inputMicroUSDPerMillion": 1, "outputMicroUSDPerMillion": 2}, "script": "steps: []", "scriptRef": FROM,
     },
     "systemPrompt": "be good", "allowedModels": ["openai:y"], "allowedClasses": ["gpu"],
     "sandbox": {"classRef": {"name": "c"}, "acquire": "Eager", "allowLocalBash": True},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from skerry_api.report import TODO_MAX, TODOS_MAX, TodoStatus, Usage
+from skerry_api.agentprofile import ModelPrice
+from skerry_api.report import TODO_MAX, TODOS_MAX, TodoStatus, Tokens, Usage
 from skerry_runner.state import TodoItem
 from skerry_runner.usage import Counts, Tally, shown_todos
 
@@ -36,3 +37,41 @@ def test_status_holds_the_beginning_of_long_lists_and_texts() -> None:
     assert len(shown) == TODOS_MAX
     assert (shown[0].content, shown[0].status) == ("x" * TODO_MAX, TodoStatus.IN_PROGRESS)
     assert shown_todos([]) is None
+
+
+def test_a_subagent_s_tokens_are_the_run_s_and_its_turns_are_its_own() -> None:
+    tally = Tally(
+        lambda _: None, ModelPrice(input_micro_usd_per_million=1_500_000, output_micro_usd_per_million=3)
+    )
+    tally.turn(4)
+    tally.tokens(Tokens(input=1, output=1, total=2))
+    child = tally.child("x1")
+    child.turn(1)
+    child.model_call()
+    child.tool_call()
+    child.tokens(Tokens(input=10, output=5, total=15))
+    child.tokens(Tokens(input=1, output=0, total=1), internal=True)
+    assert child.counts.usage() == Usage(input=11, output=5, total=16, internal=1, cost_micro_usd=17)
+    assert tally.counts.usage() == Usage(
+        input=12, output=6, total=18, internal=1, subagents=15, cost_micro_usd=19
+    )
+    assert child.whole is tally.counts
+    assert (tally.counts.turns, tally.counts.model_calls, tally.counts.tool_calls) == (4, 1, 1)
+    assert (child.counts.turns, tally.of("x1"), tally.of("x2"), tally.of(None)) == (1, child, tally, tally)
+
+
+def test_cost_adds_up_without_rounding_and_is_shown_rounded_up() -> None:
+    tally = Tally(lambda _: None, ModelPrice(input_micro_usd_per_million=1))
+    for _ in range(3):
+        tally.tokens(Tokens(input=400_000, total=400_000))
+    assert (tally.counts.cost, tally.counts.usage().cost_micro_usd) == (1_200_000, 2)
+    unpriced = Tally(lambda _: None)
+    unpriced.tokens(Tokens(input=400_000, total=400_000))
+    assert unpriced.counts.usage().cost_micro_usd is None
+
+
+def test_what_an_earlier_epoch_cost_is_kept_when_the_price_changed() -> None:
+    tally = Tally(lambda _: None, ModelPrice(input_micro_usd_per_million=1_000_000))
+    tally.seed(Counts(input=5, total=5, cost=7_000_000))
+    tally.tokens(Tokens(input=1, total=1))
+    assert tally.counts.usage() == Usage(input=6, total=6, cost_micro_usd=8)

@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
-from skerry_api.report import Usage
+from skerry_api.report import Tokens
 from skerry_runner.models.observer import AGENT_KEY, ModelObserver, request_event, response_event
 from skerry_runner.models.scripted.model import ScriptedModel
 from skerry_runner.models.scripted.parse import parse_script
@@ -35,7 +35,7 @@ def test_a_request_is_told_without_its_texts() -> None:
 
 def test_a_response_of_a_provider_without_usage() -> None:
     event = response_event("q", AIMessage("hi\ud800", id="a", response_metadata={"stop_reason": "end_turn"}))
-    assert (event.text, event.chars, event.finish_reason, event.usage) == ("hi?", 3, "end_turn", Usage())
+    assert (event.text, event.chars, event.finish_reason, event.usage) == ("hi?", 3, "end_turn", Tokens())
 
 
 async def test_calls_of_anybody_are_counted_and_failures_known(world: RunnerWorld) -> None:
