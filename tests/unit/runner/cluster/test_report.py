@@ -38,7 +38,7 @@ def test_every_write_is_the_whole_set() -> None:
             "epoch": 2, "podUID": "pod", "node": "n1",
             "sandboxRequest": {"epoch": 2, "publicKey": "k"},
             "progress": {"turn": 2, "modelCalls": 0, "toolCalls": 0},
-            "usage": {"input": 3, "output": 1, "total": 4},
+            "usage": {"input": 3, "output": 1, "total": 4, "subagents": 0, "internal": 0},
             "answer": "done",
             "outcome": {"class": "Succeeded", "reason": "", "message": ""},
             "stopReason": "EndTurn",
