@@ -85,7 +85,7 @@ class StopReason(StrEnum):
     END_TURN = "EndTurn"
     LOOP_CAPPED = "LoopCapped"
     """The agent did the same over and over."""
-    TOKEN_CAPPED = "TokenCapped"
+    TOKEN_CAPPED = "TokenCapped"  # noqa: S105 - no password
     """`limits.maxTokens` is used up."""
     SAFETY_CAPPED = "SafetyCapped"
     SUBAGENT_CAPPED = "SubagentCapped"
