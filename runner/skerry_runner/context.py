@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from skerry_api.phases import Acquire
+from skerry_runner.budget import Budget
 from skerry_runner.deferred import DeferredTools, NoDeferredTools
 from skerry_runner.files import GivenFile
 from skerry_runner.firstcall import FirstToolCall
@@ -55,6 +56,8 @@ class RunContext:
     clock: Clock
     calls: ModelCalls
     """Every call of a model goes through it."""
+    budget: Budget = field(default_factory=Budget)
+    """Of the whole run, whoever spends it: `tally.whole` says what was used."""
     agent: str = "lead"
     model: BuiltModel | None = None
     """For internal calls."""

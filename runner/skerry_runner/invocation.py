@@ -17,6 +17,7 @@ from skerry_api.document import RunDocument
 from skerry_api.phases import OutcomeClass, StopReason
 from skerry_api.report import Outcome
 from skerry_runner.agent import Agent, build_agent
+from skerry_runner.budget import Budget
 from skerry_runner.context import RunContext, ToolLimits
 from skerry_runner.ending import end_of
 from skerry_runner.events import RunStart, ScriptUnused
@@ -108,6 +109,7 @@ class Invocation:
         self._tally = Tally(
             lambda counts: ports.reporter.progress(counts.progress(), counts.usage()), document.model.price
         )
+        self._budget = Budget(document.max_tokens, document.max_cost_micro_usd)
         self._observer = ModelObserver(ports.journal, self._tally)
         self.session = SandboxSession(ports.sandboxes, ports.reporter, ports.journal)
         self._open_servers = servers
@@ -227,6 +229,7 @@ class Invocation:
             thread=document.thread_id,
             user=document.user_id,
             max_turns=document.max_turns,
+            budget=self._budget,
             acquire=document.sandbox.acquire,
             sandbox=self.session,
             first_tool_call=FirstToolCall(report_first_call),
@@ -254,4 +257,5 @@ class Invocation:
             clock=ports.clock,
             made=self._observer.made,
             redact=self._redact,
+            spent=lambda: self._budget.spent(self._tally.whole),
         )

@@ -14,7 +14,7 @@ from skerry_api.report import ANSWER_MAX, Outcome
 from skerry_runner.ports import CancelReason
 
 __all__ = [
-    "InvalidDocument", "Redactor", "RunEnded", "app_error", "cancelled", "cut_bytes", "model_error", "model_failed", "public_endpoint", "sandbox_lost", "succeeded",
+    "InvalidDocument", "Redactor", "RunEnded", "app_error", "budget_exceeded", "cancelled", "cut_bytes", "model_error", "model_failed", "public_endpoint", "sandbox_lost", "succeeded",
 ]  # fmt: skip
 
 MESSAGE_MAX = 2048
@@ -87,6 +87,12 @@ def model_error(error: BaseException, endpoint: str | None) -> Outcome:
 def model_failed(reason: str, message: str, endpoint: str) -> Outcome:
     """The model could not be called; the reason is a ModelErrorReason."""
     return _outcome(OutcomeClass.MODEL_ERROR, reason, message, endpoint)
+
+
+def budget_exceeded() -> Outcome:
+    """The run has cost as much as it may."""
+    message = "limits.maxCostMicroUSD is used up; status.runner.usage says by what"
+    return _outcome(OutcomeClass.BUDGET_EXCEEDED, "CostLimit", message)
 
 
 def sandbox_lost(message: str) -> Outcome:

@@ -42,7 +42,7 @@ class RunLimits(TypedDict, total=False):
 
 
 class RunStop(TypedDict):
-    """Why a run was stopped by one of us; `reason` is a StopReason."""
+    """Why a run was stopped by one of us; `reason` is a StopReason, or BudgetExceeded."""
 
     run: str
     reason: str

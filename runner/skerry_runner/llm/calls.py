@@ -16,6 +16,7 @@ from langgraph.errors import GraphBubbleUp
 from skerry_api.phases import ModelErrorReason
 from skerry_api.rows.llmerrorhandling import LLMErrorHandlingSettings
 from skerry_runner import events
+from skerry_runner.budget import BudgetSpent, Cap
 from skerry_runner.llm.circuit import Circuit, CircuitState, Permit, admit, gave_back, succeeded, used_up
 from skerry_runner.llm.classify import classify
 from skerry_runner.llm.delays import attempts_for, wait_after
@@ -63,11 +64,15 @@ def _same(text: str) -> str:
     return text
 
 
+def _unlimited() -> Cap | None:
+    return None
+
+
 @dataclass(frozen=True)
 class ModelCalls:
     """`made` tells whether a model raised an exception: others are faults of ours and pass unchanged.
 
-    `redact` blanks secrets in texts that reach the agent's state and the stream.
+    `redact` blanks secrets in texts that reach the agent's state and the stream. `spent` tells which budget is used up.
     """
 
     endpoint: str
@@ -78,6 +83,7 @@ class ModelCalls:
     clock: Clock = _utc_now
     made: Callable[[BaseException], bool] = _any
     redact: Callable[[str], str] = _same
+    spent: Callable[[], Cap | None] = _unlimited
 
     async def gate(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """An internal call: as `call`, for the lead, without a stream."""
@@ -94,6 +100,7 @@ class ModelCalls:
         """Make the call, again if need be. `asked_model`: whether an answer is the model's, and so the endpoint's success.
 
         Raises:
+            BudgetSpent: no call may be made any more.
             ModelCallFailed: it failed for good, or the circuit is open.
             Exception: what no model raised. GraphBubbleUp, RunEnded and cancellation pass as well.
         """
@@ -121,6 +128,8 @@ class ModelCalls:
     ) -> T:
         number, grown = 1, 0.0
         while True:
+            if (cap := self.spent()) is not None:
+                raise BudgetSpent(cap)
             try:
                 return await attempt()
             except (GraphBubbleUp, RunEnded):

@@ -13,12 +13,13 @@ from langchain_core.messages import AIMessage
 from typing_extensions import override
 
 from skerry_api.phases import ModelErrorReason, OutcomeClass
+from skerry_runner.budget import BudgetSpent
 from skerry_runner.context import RunContext
 from skerry_runner.llm.calls import ModelCallFailed
 from skerry_runner.messages import MODEL_ERROR, STOP
 from skerry_runner.state import RunnerState
 
-__all__ = ["LLMErrorHandling", "fallback_message"]
+__all__ = ["LLMErrorHandling", "budget_message", "fallback_message"]
 
 _ADVICE: dict[ModelErrorReason, str] = {
     ModelErrorReason.QUOTA_EXCEEDED: "its quota is used up; the account behind the key needs attention",
@@ -51,6 +52,14 @@ def fallback_message(failed: ModelCallFailed) -> AIMessage:
     )
 
 
+def budget_message(spent: BudgetSpent) -> AIMessage:
+    """The answer in place of one that the run can't pay for. Its text is for the history, not the run's answer."""
+    return AIMessage(
+        content="The run's budget was used up before the model could be called again.",
+        additional_kwargs={STOP: spent.cap.value},
+    )
+
+
 def _is_model_s(response: ModelResponse[Any]) -> bool:
     """Whether the model was asked; a row inside may have answered in its place."""
     return not any(message.additional_kwargs.get(STOP) for message in response.result)
@@ -75,5 +84,8 @@ class LLMErrorHandling(AgentMiddleware[RunnerState, RunContext, Any]):
                 announce=runtime.stream_writer,
                 asked_model=_is_model_s,
             )
+        except BudgetSpent as spent:
+            # RunGate looks before the turn; this is for what the turn's own summary, or a failed attempt, took since.
+            return ModelResponse(result=[budget_message(spent)])
         except ModelCallFailed as failed:
             return ModelResponse(result=[fallback_message(failed)])

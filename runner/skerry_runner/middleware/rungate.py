@@ -1,4 +1,4 @@
-"""RunGate: the first row, always on. Counts turns against the limit, records tool calls, asks once after silence."""
+"""RunGate: the first row, always on. Holds a run to its limits, records tool calls, asks once after silence."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from langgraph.types import Command
 from typing_extensions import override
 
 from skerry_api.phases import StopReason
+from skerry_runner.budget import Cap
 from skerry_runner.context import RunContext
 from skerry_runner.events import ToolCall, ToolResult, clip
 from skerry_runner.messages import HIDDEN, STOP, is_final, render_content, text_of
 from skerry_runner.state import RunLimits, RunnerState, RunStop
 from skerry_runner.usage import Tally
 
-__all__ = ["ASK_AGAIN", "RunGate", "asks_again", "may_call", "only_broken_calls", "tool_message_of"]
+__all__ = ["ASK_AGAIN", "RunGate", "asks_again", "cap_of", "may_call", "only_broken_calls", "tool_message_of"]
 
 ASK_AGAIN = "skerry_empty_answer"
 """Flag of the hidden message that asks again after an empty answer."""
@@ -30,6 +31,13 @@ ASKED_AT_MOST = 1
 def may_call(limits: RunLimits, max_turns: int) -> bool:
     """Whether the model may be called once more."""
     return limits.get("turns", 0) < max_turns
+
+
+def cap_of(limits: RunLimits, context: RunContext) -> Cap | None:
+    """The limit that keeps the model from being called once more; money first, since that is a failure."""
+    if (spent := context.budget.spent(context.tally.whole)) is not None:
+        return spent
+    return None if may_call(limits, context.max_turns) else StopReason.TURN_CAPPED
 
 
 def asks_again(messages: Sequence[AnyMessage], limits: RunLimits) -> bool:
@@ -88,8 +96,8 @@ class RunGate(AgentMiddleware[RunnerState, RunContext, Any]):
     async def abefore_model(self, state: RunnerState, runtime: Runtime[RunContext]) -> dict[str, Any] | None:
         context = runtime.context
         kept = _kept(state, context.run)
-        if not may_call(kept, context.max_turns):
-            stop = RunStop(run=context.run, reason=StopReason.TURN_CAPPED.value)
+        if (cap := cap_of(kept, context)) is not None:
+            stop = RunStop(run=context.run, reason=cap.value)
             return {"limits": {context.run: _totals(context.tally)}, "stop": stop, "jump_to": "end"}
         context.tally.turn(kept.get("turns", 0) + 1)
         return {"limits": {context.run: _totals(context.tally)}}

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, Self
 
-from skerry_api.agentprofile import ToolName
+from skerry_api.agentprofile import ModelPrice, ToolName
 from skerry_api.document import DocumentModel, DocumentRun, DocumentSandbox, RunDocument
 from skerry_api.mcp import McpServer
 from skerry_api.phases import Acquire
@@ -36,6 +36,9 @@ def document(
     thread: str = "thread-1",
     tools: Iterable[ToolName] | None = None,
     max_turns: int = 20,
+    max_tokens: int | None = None,
+    max_cost: int | None = None,
+    price: tuple[int, int] | None = None,
     acquire: Acquire = Acquire.LAZY,
     base_url: str | None = None,
     parameters: dict[str, str] | None = None,
@@ -44,7 +47,10 @@ def document(
     pipeline: dict[str, Any] | None = None,
     mcp_servers: Iterable[dict[str, Any]] = (),
 ) -> RunDocument:
-    """A run document with defaults that a test does not care for; `pipeline` and `mcp_servers` in their wire form."""
+    """A run document with defaults that a test does not care for; `pipeline` and `mcp_servers` in their wire form.
+
+    `price` is of input and output, in micro-dollars for a million tokens.
+    """
     given = [tool for tool in ToolName if vision or tool is not ToolName.VIEW_IMAGE]
     return RunDocument(
         run=DocumentRun(namespace="ns", name="hello", uid=run, generation=1, epoch=epoch),
@@ -60,12 +66,17 @@ def document(
             base_url=base_url,
             parameters=parameters or {},
             vision=vision,
+            price=None
+            if price is None
+            else ModelPrice(input_micro_usd_per_million=price[0], output_micro_usd_per_million=price[1]),
         ),
         sandbox=DocumentSandbox(sandbox_id=sandbox_id, class_name="default", acquire=acquire),
         tools=tuple(given if tools is None else tools),
         mcp_servers=tuple(McpServer.model_validate(server) for server in mcp_servers),
         pipeline=PipelineSettings.model_validate(pipeline or {}),
         max_turns=max_turns,
+        max_tokens=max_tokens,
+        max_cost_micro_usd=max_cost,
     )
 
 
