@@ -12,9 +12,12 @@ from skerry_api.rows.danglingtoolcall import DanglingToolCallSettings
 from skerry_api.rows.deferredtoolfilter import DeferredToolFilterSettings
 from skerry_api.rows.dynamiccontext import DynamicContextSettings
 from skerry_api.rows.llmerrorhandling import LLMErrorHandlingSettings
+from skerry_api.rows.loopdetection import LoopDetectionSettings
 from skerry_api.rows.safetyfinishreason import SafetyFinishReasonSettings
 from skerry_api.rows.summarization import SummarizationSettings
+from skerry_api.rows.title import TitleSettings
 from skerry_api.rows.todolist import TodoListSettings
+from skerry_api.rows.tokenusage import TokenUsageSettings
 from skerry_api.rows.tooloutputbudget import ToolOutputBudgetSettings
 from skerry_api.rows.uploads import UploadsSettings
 from skerry_api.rows.viewimage import ViewImageSettings
@@ -62,11 +65,18 @@ class PipelineSettings(KubeModel):
         default=SummarizationSettings(), description="Long histories."
     )
     todo_list: TodoListSettings = Field(default=TodoListSettings(), description="Plan mode.")
+    token_usage: TokenUsageSettings = Field(
+        default=TokenUsageSettings(), description="What tokens were used for."
+    )
+    title: TitleSettings = Field(default=TitleSettings(), description="What a thread is about.")
     view_image: ViewImageSettings = Field(
         default=ViewImageSettings(), description="Images, for models that see them."
     )
     deferred_tool_filter: DeferredToolFilterSettings = Field(
         default=DeferredToolFilterSettings(), description="Tools that the agent searches for."
+    )
+    loop_detection: LoopDetectionSettings = Field(
+        default=LoopDetectionSettings(), description="Agents that go in circles."
     )
     custom: tuple[CustomRow, ...] = Field(
         default=(),

@@ -101,6 +101,9 @@ def _choices(run: AgentRun, profile: AgentProfile) -> list[Problem]:
     return [
         *_not_allowed("spec.model.name", _model_of(run, profile), models, rule),
         *_not_allowed("spec.sandbox.classRef.name", class_of(run, profile), classes, rule),
+        *_not_allowed(
+            f"{rule}: spec.pipeline.title.model", limits.pipeline.title.model or models[0], models, rule
+        ),
         *_unpriced(run, profile),
     ]
 

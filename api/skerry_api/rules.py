@@ -201,6 +201,24 @@ RULES: dict[str, Rule] = {
         ".postgres",
         "FieldValueRequired",
     ),
+    "loop-warn": Rule(
+        "self.warn <= self.hard",
+        "must not be larger than hard",
+        lambda s, _: s["warn"] <= s["hard"],
+        ".warn",
+    ),
+    "loop-window": Rule(
+        "self.hard <= self.window",
+        "must not be larger than window, or it is never reached",
+        lambda s, _: s["hard"] <= s["window"],
+        ".hard",
+    ),
+    "loop-any-tool": Rule(
+        "self.toolWarn <= self.toolHard",
+        "must not be larger than toolHard",
+        lambda s, _: s["toolWarn"] <= s["toolHard"],
+        ".toolWarn",
+    ),
     "mcp-http": Rule(
         "self.transport != 'StreamableHTTP' || has(self.url)",
         "is required with transport StreamableHTTP",

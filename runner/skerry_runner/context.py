@@ -61,6 +61,8 @@ class RunContext:
     agent: str = "lead"
     model: BuiltModel | None = None
     """For internal calls."""
+    title_model: BuiltModel | None = None
+    """Another one, for titles."""
     gate: ModelGate = ungated
     memory: MemorySource = field(default_factory=NoMemory)
     skills: tuple[Skill, ...] = ()

@@ -14,8 +14,8 @@ from skerry_api.phases import StopReason
 from skerry_api.report import Outcome, Progress, Tokens, Usage
 
 __all__ = [
-    "EVENT_TYPES", "TEXT_MAX", "ArtifactPresented", "Call", "Event", "FileStaged", "LlmCircuit", "LlmRetry", "McpServerState", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
-    "PipelineFault", "RunEnd", "RunStart", "SafetyTermination", "SandboxAcquired", "SandboxReleased", "SandboxReplaced", "ScriptUnused", "Summary",
+    "EVENT_TYPES", "TEXT_MAX", "ArtifactPresented", "Call", "Event", "FileStaged", "LlmCircuit", "LlmRetry", "LoopStop", "LoopWarning", "McpServerState", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
+    "PipelineFault", "RunEnd", "RunStart", "SafetyTermination", "SandboxAcquired", "SandboxReleased", "SandboxReplaced", "ScriptUnused", "Summary", "TitleMade",
     "TodoEntry", "TodoWritten", "ToolCall", "ToolResult", "UnusedStep", "clip",
 ]  # fmt: skip
 
@@ -154,6 +154,36 @@ class SafetyTermination(Event):
     action: str
     """suppress_tool_calls, fill_blank or mark."""
     suppressed: tuple[str, ...] = ()
+
+
+class _Loop(_Part):
+    """`layer` action: the same calls of `tools` came `count` times; tool: one tool was called `count` times in the run."""
+
+    layer: str
+    tools: tuple[str, ...]
+    count: int
+    limit: int
+
+
+class LoopWarning(_Loop, Event):
+    """The agent repeats itself and is told so with its next request."""
+
+    TYPE: ClassVar[str] = "loop.warning"
+
+
+class LoopStop(_Loop, Event):
+    """The agent repeats itself, and its run is ended: the calls are not made."""
+
+    TYPE: ClassVar[str] = "loop.stop"
+
+
+class TitleMade(Event):
+    """The thread has a title: `source` model, or local with the reason in `error` if a model was asked in vain."""
+
+    TYPE: ClassVar[str] = "title"
+    title: str
+    source: str
+    error: str | None = None
 
 
 class ToolCall(Event):

@@ -26,7 +26,7 @@ from skerry_runner.firstcall import FirstToolCall
 from skerry_runner.llm.calls import Breakers, ModelCalls
 from skerry_runner.mcpsetup import mcp_servers, secrets_in
 from skerry_runner.memory import MemorySource, NoMemory
-from skerry_runner.models.build import BuiltModel, build_model
+from skerry_runner.models.build import BuiltModel, build_model, build_title_model
 from skerry_runner.models.observer import ModelObserver
 from skerry_runner.outcome import Redactor, RunEnded, app_error, cut_bytes, model_error
 from skerry_runner.persistence.claim import claim_of, thread_key
@@ -106,6 +106,7 @@ class Invocation:
             [api_key, *secrets_in(document.mcp_servers, self._environ), *self._place.secrets()]
         )
         self._built: BuiltModel | None = None
+        self._title_model: BuiltModel | None = None
         self._tally = Tally(
             lambda counts: ports.reporter.progress(counts.progress(), counts.usage()), document.model.price
         )
@@ -135,6 +136,9 @@ class Invocation:
             # Making a provider's client imports its package and may read certificates.
             self._built = await asyncio.to_thread(
                 build_model, self._document.model, run=self._document.run.uid, api_key=self._api_key
+            )
+            self._title_model = await asyncio.to_thread(
+                build_title_model, self._document, api_key=self._api_key
             )
             async with self._kept() as kept:
                 # Before servers and sandbox: an epoch that others have overtaken touches nothing.
@@ -203,6 +207,7 @@ class Invocation:
         }
         prompt = HumanMessage(content=document.prompt, id=f"{document.run.uid}__prompt")
         kept = await agent.aget_state(config)
+        self._tally.title(kept.values.get("title"))
         state: dict[str, Any] | None = {"messages": [prompt]}
         if any(message.id == prompt.id for message in kept.values.get("messages", ())):
             # An earlier epoch of this run began: go on from its last checkpoint.
@@ -238,6 +243,7 @@ class Invocation:
             clock=ports.clock,
             calls=calls,
             model=self._built,
+            title_model=self._title_model,
             gate=calls.gate,
             memory=self._memory,
             skills=self._skills,

@@ -15,12 +15,15 @@ from skerry_runner.middleware.danglingtoolcall import DanglingToolCall
 from skerry_runner.middleware.deferredtoolfilter import DeferredToolFilter
 from skerry_runner.middleware.dynamiccontext import DynamicContext
 from skerry_runner.middleware.llmerrors import LLMErrorHandling
+from skerry_runner.middleware.loopdetection import LoopDetection
 from skerry_runner.middleware.rungate import RunGate
 from skerry_runner.middleware.safetyfinishreason import SafetyFinishReason
 from skerry_runner.middleware.sandbox import Sandbox
 from skerry_runner.middleware.summarization import Summarization
 from skerry_runner.middleware.threaddata import ThreadData
+from skerry_runner.middleware.title import Title
 from skerry_runner.middleware.todolist import TodoList
+from skerry_runner.middleware.tokenusage import TokenUsage
 from skerry_runner.middleware.toolerrors import ToolErrorHandling
 from skerry_runner.middleware.tooloutputbudget import ToolOutputBudget
 from skerry_runner.middleware.uploads import Uploads
@@ -105,6 +108,19 @@ BEFORE_CUSTOM: tuple[RowSpec, ...] = (
         subagents=False,
     ),
     RowSpec(
+        "TokenUsage",
+        "Before Title and the guards: its after_model runs when they have made of the answer what it stays.",
+        lambda _: TokenUsage(),
+        when(lambda document: document.pipeline.token_usage.enabled, "pipeline.tokenUsage.enabled"),
+    ),
+    RowSpec(
+        "Title",
+        "Before the guards of an answer: its after_model knows by their mark what they wrote, and takes nothing from it.",
+        lambda document: Title(document.pipeline.title),
+        always,
+        subagents=False,
+    ),
+    RowSpec(
         "ViewImage",
         "After Summarization, so that an image is never summarised before it was seen.",
         lambda document: ViewImage(document.pipeline.view_image),
@@ -125,6 +141,13 @@ BEFORE_CUSTOM: tuple[RowSpec, ...] = (
             lambda document: any(server.deferred for server in document.mcp_servers),
             "deferred of any of mcpServers",
         ),
+    ),
+    RowSpec(
+        "LoopDetection",
+        "Last of ours before a user's rows: its warning ends the request, and its after_model runs after "
+        "SafetyFinishReason alone, so that no call counts that is not to be trusted.",
+        lambda document: LoopDetection(document.pipeline.loop_detection),
+        when(lambda document: document.pipeline.loop_detection.enabled, "pipeline.loopDetection.enabled"),
     ),
 )
 

@@ -10,8 +10,8 @@ from typing import Annotated, Literal, NotRequired, TypedDict, TypeVar, cast
 from langchain.agents import AgentState
 
 __all__ = [
-    "Artifact", "Promoted", "RunLimits", "RunStop", "RunnerState", "SandboxRef", "TodoItem", "UploadedFile", "ViewedImage",
-    "merge_artifacts", "merge_cursors", "merge_images", "merge_limits", "merge_promoted", "merge_sandbox", "merge_stop",
+    "Artifact", "LoopCounts", "Promoted", "RunLimits", "RunStop", "RunnerState", "SandboxRef", "TodoItem", "UploadedFile", "ViewedImage",
+    "keep_title", "merge_artifacts", "merge_cursors", "merge_images", "merge_limits", "merge_loops", "merge_promoted", "merge_sandbox", "merge_stop",
     "merge_uploads", "replace_todos",
 ]  # fmt: skip
 
@@ -39,6 +39,20 @@ class RunLimits(TypedDict, total=False):
     empty_answers: int
     summary_turn: int
     """After a failed summary: the turn before which none is tried again."""
+    todo_bounces: int
+    """How often an end with open todos was put off."""
+
+
+class LoopCounts(TypedDict, total=False):
+    """What LoopDetection has seen of one run."""
+
+    actions: list[str]
+    """Digests of the newest actions, as many as the window holds."""
+    tools: dict[str, int]
+    """Calls of each tool in the run."""
+    warned: list[str]
+    """Of these actions the agent was told, until they leave the window."""
+    warned_tools: list[str]
 
 
 class RunStop(TypedDict):
@@ -107,6 +121,22 @@ def merge_limits(
 
 def _count(counters: RunLimits, key: str) -> int:
     return cast("dict[str, int]", counters).get(key, 0)
+
+
+def merge_loops(
+    left: dict[str, LoopCounts] | None, right: dict[str, LoopCounts] | None
+) -> dict[str, LoopCounts]:
+    """By run, the newest: what is written is all that was counted, so that writing it twice changes nothing."""
+    merged = dict(left or {})
+    for run, counts in (right or {}).items():
+        merged.pop(run, None)
+        merged[run] = counts
+    return _newest(merged)
+
+
+def keep_title(left: str | None, right: str | None) -> str | None:
+    """A thread keeps its first title."""
+    return left or right
 
 
 def merge_sandbox(left: SandboxRef | None, right: SandboxRef | None) -> SandboxRef | None:
@@ -178,6 +208,8 @@ class RunnerState(AgentState[None]):
     """State of the agent's graph."""
 
     limits: NotRequired[Annotated[dict[str, RunLimits], merge_limits]]
+    loops: NotRequired[Annotated[dict[str, LoopCounts], merge_loops]]
+    title: NotRequired[Annotated[str | None, keep_title]]
     stop: NotRequired[Annotated[RunStop | None, merge_stop]]
     sandbox: NotRequired[Annotated[SandboxRef | None, merge_sandbox]]
     promoted: NotRequired[Annotated[Promoted | None, merge_promoted]]

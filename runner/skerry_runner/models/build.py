@@ -7,14 +7,14 @@ from typing import Any, cast
 
 from langchain_core.language_models.chat_models import BaseChatModel
 
-from skerry_api.document import DocumentModel
+from skerry_api.document import DocumentModel, RunDocument
 from skerry_runner.models.parameters import model_parameters
 from skerry_runner.models.scripted.model import ScriptedModel
 from skerry_runner.models.scripted.parse import parse_script
 from skerry_runner.models.scripted.playhead import Playhead
 from skerry_runner.outcome import InvalidDocument, RunEnded, model_error, public_endpoint
 
-__all__ = ["SCRIPTED", "BuiltModel", "build_model", "endpoint_of"]
+__all__ = ["SCRIPTED", "BuiltModel", "build_model", "build_title_model", "endpoint_of"]
 
 SCRIPTED = "scripted"
 _OWN_RETRIES_OFF: dict[str, dict[str, Any]] = {
@@ -57,6 +57,17 @@ def build_model(model: DocumentModel, *, run: str, api_key: str | None) -> Built
         playhead = Playhead(parse_script(model.script, source=source), run)
         return BuiltModel(ScriptedModel(playhead=playhead), endpoint, playhead)
     return BuiltModel(_provider_model(model, endpoint, api_key), endpoint)
+
+
+def build_title_model(document: RunDocument, *, api_key: str | None) -> BuiltModel | None:
+    """The model that titles are asked of, if it is another one than the run's. Raises as `build_model` does."""
+    own, name = document.model, document.pipeline.title.model
+    # A scripted run speaks through its script alone.
+    if name is None or name == own.name or SCRIPTED in {name, own.name}:
+        return None
+    # The run's parameters were chosen for its own model.
+    other = own.model_copy(update={"name": name, "parameters": {}})
+    return build_model(other, run=document.run.uid, api_key=api_key)
 
 
 def _provider_model(model: DocumentModel, endpoint: str, api_key: str | None) -> BaseChatModel:

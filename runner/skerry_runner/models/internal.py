@@ -22,8 +22,9 @@ from skerry_runner.outcome import RunEnded
 
 if TYPE_CHECKING:
     from skerry_runner.context import RunContext
+    from skerry_runner.models.build import BuiltModel
 
-__all__ = ["InternalAnswer", "ModelGate", "Purpose", "internal_call", "ungated"]
+__all__ = ["InternalAnswer", "ModelGate", "Purpose", "answers", "internal_call", "ungated"]
 
 ModelGate = Callable[[Callable[[], Awaitable[AIMessage]]], Awaitable[AIMessage]]
 """Makes a call as the endpoint's breaker and retries allow; raises what the call raised, or that it may not be made."""
@@ -62,6 +63,15 @@ def _voice(
     return model.for_part(part), key
 
 
+def answers(context: RunContext, purpose: Purpose, state: Mapping[str, Any]) -> bool:
+    """Whether a script has a step left for the purpose; a script that says it wants it played."""
+    model = context.model.model if context.model is not None else None
+    if not isinstance(model, ScriptedModel):
+        return False
+    voice, _ = _voice(model, purpose, state)
+    return isinstance(voice, ScriptedModel) and voice.playhead.has_next(voice.part)
+
+
 async def internal_call(
     context: RunContext,
     state: Mapping[str, Any],
@@ -69,8 +79,11 @@ async def internal_call(
     messages: Sequence[BaseMessage],
     *,
     seconds: float,
+    model: BuiltModel | None = None,
 ) -> InternalAnswer:
     """Ask the run's model something, without tools; its tokens count for the run, under `internal`.
+
+    `model` is another of the same endpoint; a scripted run speaks through its script alone.
 
     Call it within a node or wrap hook: the run's callbacks are taken from there.
 
@@ -80,7 +93,10 @@ async def internal_call(
     """
     if context.model is None:
         return InternalAnswer(None, "there is no model for internal calls")
-    model, key = _voice(context.model.model, purpose, state)
+    own = context.model.model
+    voice, key = _voice(
+        own if model is None or isinstance(own, ScriptedModel) else model.model, purpose, state
+    )
     config: RunnableConfig = {
         "run_name": purpose,
         "tags": [TAG_NOSTREAM],
@@ -88,13 +104,13 @@ async def internal_call(
     }
 
     async def attempt() -> AIMessage:
-        if isinstance(model, ScriptedModel) and not model.playhead.has_next(model.part):
+        if isinstance(voice, ScriptedModel) and not voice.playhead.has_next(voice.part):
             raise _UnscriptedError(f"the script has no step left for the purpose {purpose}")
-        return await model.ainvoke(list(messages), config)
+        return await voice.ainvoke(list(messages), config)
 
     message, error = await _bounded(context, attempt, seconds)
     update = (
-        {"script": {key: model.playhead.position(model.part)}} if isinstance(model, ScriptedModel) else {}
+        {"script": {key: voice.playhead.position(voice.part)}} if isinstance(voice, ScriptedModel) else {}
     )
     return InternalAnswer(message, error, update)
 

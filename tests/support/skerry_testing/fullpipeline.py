@@ -27,8 +27,14 @@ PIPELINE: dict[str, Any] = {
         "preserveRecentSkillTokens": 100, "preserveRecentSkillTokensPerSkill": 50, "skillReadTools": ["cat"],
     },
     "todoList": {"enabled": True},
+    "tokenUsage": {"enabled": False},
+    "title": {"model": "openai:y", "maxWords": 3, "maxChars": 30, "timeoutSeconds": 5},
     "viewImage": {"enabled": False, "maxImageBytes": 1000, "maxRequestBytes": 2000},
     "deferredToolFilter": {"maxResults": 2, "maxNames": 3},
+    "loopDetection": {
+        "enabled": False, "warn": 2, "hard": 4, "window": 9, "toolWarn": 6, "toolHard": 8,
+        "tools": [{"name": "bash", "warn": 60, "hard": 99}],
+    },
     "custom": [{"path": "team.rows:Polite", "settings": {"word": "please"}}],
     "safetyFinishReason": {
         "enabled": False, "adapters": [{"name": "mine", "fields": ["stop"], "values": ["unsafe"]}],

@@ -9,6 +9,7 @@ __all__ = ["PIPELINE_SPECS"]
 Json = dict[str, Any]
 SUMMARY = "spec.pipeline.summarization"
 ADAPTERS = "spec.pipeline.safetyFinishReason.adapters"
+LOOP = "spec.pipeline.loopDetection"
 SERVER = "spec.mcpServers[0]"
 
 
@@ -18,6 +19,10 @@ def _summary(**settings: Any) -> Json:
 
 def _server(**fields: Any) -> Json:
     return {"mcpServers": [{"name": "wiki", **fields}]}
+
+
+def _loop(**settings: Any) -> Json:
+    return {"pipeline": {"loopDetection": settings}}
 
 
 def _custom(*paths: str, **fields: Any) -> Json:
@@ -44,6 +49,14 @@ PIPELINE_SPECS: tuple[tuple[str, Json, str], ...] = (
     ("summary: keeps what triggers it", _summary(trigger=[{"messages": 20}]), f"{SUMMARY}.keep"),
     ("summary: a fraction above one", _summary(trigger=[{"fraction": "1.5"}]), f"{SUMMARY}.trigger[0].fraction"),
     ("safety: no adapters", {"pipeline": {"safetyFinishReason": {"adapters": []}}}, ADAPTERS),
+    ("loop: a warning at the limit", _loop(warn=5, tools=[{"name": "bash", "warn": 90, "hard": 90}]), ""),
+    ("loop: a warning beyond the limit", _loop(warn=6), f"{LOOP}.warn"),
+    ("loop: a limit beyond the window", _loop(hard=6, window=5), f"{LOOP}.hard"),
+    ("loop: a tool's warning beyond its limit", _loop(toolHard=29), f"{LOOP}.toolWarn"),
+    ("loop: one tool's warning beyond its limit", _loop(tools=[{"name": "bash", "warn": 2, "hard": 1}]),
+     f"{LOOP}.tools[0].warn"),
+    ("loop: a tool twice", _loop(tools=[{"name": "bash", "warn": 1, "hard": 1}] * 2), f"{LOOP}.tools[1]"),
+    ("title: no model's name", {"pipeline": {"title": {"model": ""}}}, "spec.pipeline.title.model"),
     ("custom: a middleware", _custom("team.rows:Polite", settings={"word": "please"}), ""),
     ("custom: a path without class", _custom("team.rows"), "spec.pipeline.custom[0].path"),
     ("custom: a path with a line break", _custom("team.rows:Polite\n"), "spec.pipeline.custom[0].path"),

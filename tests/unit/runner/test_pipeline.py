@@ -40,7 +40,7 @@ FULL = document(
 """Every row is there."""
 ALWAYS = [
     "RunGate", "ThreadData", "Uploads", "Sandbox", "DanglingToolCall", "LLMErrorHandling", "ToolErrorHandling",
-    "DynamicContext",
+    "DynamicContext", "Title",
 ]  # fmt: skip
 
 
@@ -74,18 +74,23 @@ async def dispatched(document_: RunDocument) -> dict[Hook, list[str]]:
 def test_the_rows_in_order() -> None:
     assert names(assemble(FULL)) == [
         "RunGate", "ToolOutputBudget", "ThreadData", "Uploads", "Sandbox", "DanglingToolCall", "LLMErrorHandling",
-        "ToolErrorHandling", "DynamicContext", "Summarization", "TodoList", "ViewImage",
-        "DeferredToolFilter", "Polite", "SafetyFinishReason",
+        "ToolErrorHandling", "DynamicContext", "Summarization", "TodoList", "TokenUsage", "Title", "ViewImage",
+        "DeferredToolFilter", "LoopDetection", "Polite", "SafetyFinishReason",
     ]  # fmt: skip
     assert [spec.name for spec in rows_for(FULL)] == names(assemble(FULL))
     assert all(spec.why for spec in rows_for(FULL))
 
 
 def test_what_no_profile_is_without() -> None:
-    off = {"toolOutputBudget": {"enabled": False}, "safetyFinishReason": {"enabled": False}}
+    off = {
+        key: {"enabled": False}
+        for key in ("toolOutputBudget", "tokenUsage", "loopDetection", "safetyFinishReason")
+    }
     assert names(assemble(document(pipeline=off))) == ALWAYS
     defaults = names(assemble(document()))
-    assert [name for name in defaults if name not in ALWAYS] == ["ToolOutputBudget", "SafetyFinishReason"]
+    assert [name for name in defaults if name not in ALWAYS] == [
+        "ToolOutputBudget", "TokenUsage", "LoopDetection", "SafetyFinishReason",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -94,6 +99,8 @@ def test_what_no_profile_is_without() -> None:
         ("ToolOutputBudget", document(pipeline={"toolOutputBudget": {"enabled": False}}), "pipeline.toolOutputBudget.enabled"),
         ("Summarization", document(), "pipeline.summarization.enabled"),
         ("TodoList", document(), "pipeline.todoList.enabled"),
+        ("TokenUsage", document(pipeline={"tokenUsage": {"enabled": False}}), "pipeline.tokenUsage.enabled"),
+        ("LoopDetection", document(pipeline={"loopDetection": {"enabled": False}}), "pipeline.loopDetection.enabled"),
         ("ViewImage", document(), "model.vision and pipeline.viewImage.enabled"),
         ("ViewImage", document(vision=True, pipeline={"viewImage": {"enabled": False}}), "model.vision and pipeline.viewImage.enabled"),
         ("DeferredToolFilter", document(), "deferred of any of mcpServers"),
@@ -112,13 +119,14 @@ def test_a_row_whose_condition_does_not_hold_is_left_out(
 @pytest.mark.parametrize(
     ("hook", "rows"),
     [
-        (Hook.BEFORE_AGENT, ["ThreadData", "Uploads", "Sandbox", "DynamicContext", "TodoList", "ViewImage", "Polite"]),
+        (Hook.BEFORE_AGENT, ["ThreadData", "Uploads", "Sandbox", "DynamicContext", "TodoList", "ViewImage",
+                            "LoopDetection", "Polite"]),
         (Hook.BEFORE_MODEL, ["RunGate", "Summarization", "TodoList", "ViewImage"]),
         (Hook.WRAP_MODEL_CALL, ["ToolOutputBudget", "DanglingToolCall", "LLMErrorHandling", "TodoList",
-                                "ViewImage", "DeferredToolFilter", "Polite"]),
-        (Hook.AFTER_MODEL, ["SafetyFinishReason", "RunGate"]),
+                                "ViewImage", "DeferredToolFilter", "LoopDetection", "Polite"]),
+        (Hook.AFTER_MODEL, ["SafetyFinishReason", "LoopDetection", "Title", "TokenUsage", "TodoList", "RunGate"]),
         (Hook.WRAP_TOOL_CALL, ["RunGate", "ToolOutputBudget", "Sandbox", "ToolErrorHandling", "DeferredToolFilter"]),
-        (Hook.AFTER_AGENT, ["ViewImage", "TodoList", "Sandbox", "RunGate"]),
+        (Hook.AFTER_AGENT, ["LoopDetection", "ViewImage", "Title", "TodoList", "Sandbox", "RunGate"]),
     ],
 )  # fmt: skip
 async def test_who_runs_in_which_hook_and_in_which_order(hook: Hook, rows: list[str]) -> None:

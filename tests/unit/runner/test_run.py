@@ -27,9 +27,10 @@ async def test_an_answer_without_tools_needs_no_sandbox(world: RunnerWorld) -> N
         "run.start",
         "model.request",
         "model.response",
+        "title",
         "run.end",
     ]
-    assert world.sink.synced == 4
+    assert world.sink.synced == 5
     assert world.reporter.counters[-1] == (result.progress, result.usage)
 
 
@@ -41,7 +42,7 @@ async def test_the_first_sandbox_tool_acquires_and_the_end_releases(world: Runne
     assert (world.provider.acquired, world.provider.released) == (1, 1)
     assert [e["type"] for e in world.sink.events()] == [
         "run.start", "model.request", "model.response", "tool.call", "sandbox.acquired", "tool.result",
-        "model.request", "model.response", "sandbox.released", "run.end",
+        "model.request", "model.response", "title", "sandbox.released", "run.end",
     ]  # fmt: skip
     (result_event,) = world.sink.events("tool.result")
     assert (result_event["status"], result_event["content"]) == ("success", "echo hi")

@@ -48,14 +48,14 @@ async def test_the_endpoint_of_a_scripted_error_is_scripted(world: RunnerWorld) 
 
 async def test_steps_left_over_are_told(world: RunnerWorld) -> None:
     result = await world.run(
-        document("steps:\n- say: a\n- say: b\n- {agent: x, say: c}\n- {purpose: title, say: d}")
+        document("steps:\n- say: a\n- say: b\n- {agent: x, say: c}\n- {purpose: memory, say: d}")
     )
     assert result.outcome.class_ is OutcomeClass.SUCCEEDED
     (unused,) = world.sink.events("script.unused")
     assert unused["steps"] == [
         {"step": 1, "line": 3},
         {"step": 2, "line": 4, "agent": "x"},
-        {"step": 3, "line": 5, "purpose": "title"},
+        {"step": 3, "line": 5, "purpose": "memory"},
     ]
 
 

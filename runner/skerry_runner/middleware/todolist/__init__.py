@@ -1,4 +1,4 @@
-"""TodoList: plan mode. The agent keeps a list, and is reminded of it when it has left the history."""
+"""TodoList: plan mode. The agent keeps a list, is reminded of it when it has left the history, and when it ends too early."""
 
 from __future__ import annotations
 

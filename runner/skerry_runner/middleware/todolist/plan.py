@@ -15,19 +15,26 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from skerry_runner.messages import HIDDEN
+from skerry_runner.finish import cut_by_length, finish_values, same_word
+from skerry_runner.messages import HIDDEN, STOP
 from skerry_runner.state import TodoItem
+from skerry_runner.toolcalls import declared_calls
 from skerry_runner.tools.write_todos import WRITE_TODOS
 
 __all__ = [
-    "COMPLETION_NAME", "PLAN_PROMPT", "REMINDER_NAME", "TODO_REMINDER", "completion_message", "completion_text", "digest",
-    "list_reminder", "out_of_sight", "unfinished", "with_plan_prompt",
+    "BOUNCES_MAX", "COMPLETION_NAME", "PLAN_PROMPT", "REMINDER_NAME", "TODO_REMINDER", "completion_message", "completion_text",
+    "digest", "ends_early", "list_reminder", "out_of_sight", "unfinished", "with_plan_prompt",
 ]  # fmt: skip
 
+_FINISH_FIELDS = ("finish_reason", "stop_reason", "stopReason")
+_ASKS = ("tool_calls", "function_call", "tool_use")
+"""Finish reasons that announce calls, even where none is to be found."""
 REMINDER_NAME = "todo_reminder"
 COMPLETION_NAME = "todo_completion_reminder"
 TODO_REMINDER = "todo_reminder"
 """Key in additional_kwargs: digest of the list that the message shows."""
+BOUNCES_MAX = 2
+"""How often a run's end is put off because of open todos."""
 PLAN_PROMPT = (
     f"Plan mode is on. For work of several steps, first lay out the steps with `{WRITE_TODOS}`, then keep the list "
     "true: mark a step in_progress when you begin it and completed as soon as it is done, add what turns up, drop what "
@@ -39,6 +46,19 @@ PLAN_PROMPT = (
 def unfinished(todos: Sequence[TodoItem]) -> list[TodoItem]:
     """What is still to be done, in the list's order."""
     return [todo for todo in todos if todo["status"] != "completed"]
+
+
+def ends_early(message: AnyMessage | None, todos: Sequence[TodoItem], bounces: int) -> bool:
+    """Whether a message ends the run of the agent's own will, while there is something left to do.
+
+    Not if a guard made it final, if it asks for a tool in whatever way, or if a limit of tokens cut it.
+    """
+    if not isinstance(message, AIMessage) or bounces >= BOUNCES_MAX or not unfinished(todos):
+        return False
+    if message.additional_kwargs.get(STOP) or declared_calls(message) or cut_by_length(message):
+        return False
+    said = (word for field in _FINISH_FIELDS for word in finish_values(message, field))
+    return not any(same_word(word, asks) for word in said for asks in _ASKS)
 
 
 def digest(todos: Sequence[TodoItem]) -> str:

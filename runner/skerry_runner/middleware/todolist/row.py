@@ -1,11 +1,12 @@
-"""The row. Its guard against a premature end (after_model) will put texts into `pending`."""
+"""The row. Last of the rows to see an answer: what a guard has stopped it leaves alone."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
-from langchain.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
+from langchain.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse, hook_config
+from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 from typing_extensions import override
@@ -13,12 +14,15 @@ from typing_extensions import override
 from skerry_runner.context import RunContext
 from skerry_runner.middleware.todolist.plan import (
     completion_message,
+    completion_text,
+    ends_early,
     list_reminder,
     out_of_sight,
+    unfinished,
     with_plan_prompt,
 )
 from skerry_runner.pending import Pending, RunKey
-from skerry_runner.state import RunnerState
+from skerry_runner.state import RunLimits, RunnerState, TodoItem
 from skerry_runner.tools.write_todos import write_todos
 
 __all__ = ["TodoList"]
@@ -60,7 +64,7 @@ class TodoList(AgentMiddleware[RunnerState, RunContext, Any]):
         handler: Callable[[ModelRequest[RunContext]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         key = _key(request.runtime.context)
-        hints, messages = self.pending.waiting(key), request.messages
+        hints, messages = self._hints(request), request.messages
         if hints:
             messages = [*messages, completion_message(hints, messages[-1] if messages else None)]
         response = await handler(
@@ -68,6 +72,26 @@ class TodoList(AgentMiddleware[RunnerState, RunContext, Any]):
         )
         self.pending.delivered(key, hints)
         return response
+
+    def _hints(self, request: ModelRequest[RunContext]) -> tuple[str, ...]:
+        hints = self.pending.waiting(_key(request.runtime.context))
+        last = request.messages[-1] if request.messages else None
+        todos = cast("list[TodoItem]", request.state.get("todos") or [])
+        if not hints and isinstance(last, AIMessage) and unfinished(todos):
+            # A process ended between the end that was put off and this call; the hint went with it.
+            return (completion_text(todos),)
+        return hints
+
+    @hook_config(can_jump_to=["model"])
+    @override
+    async def aafter_model(self, state: RunnerState, runtime: Runtime[RunContext]) -> dict[str, Any] | None:
+        context, todos = runtime.context, state.get("todos") or []
+        last = state["messages"][-1] if state["messages"] else None
+        bounces = (state.get("limits") or {}).get(context.run, RunLimits()).get("todo_bounces", 0)
+        if not ends_early(last, todos, bounces):
+            return None
+        self.pending.put(_key(context), completion_text(todos))
+        return {"limits": {context.run: RunLimits(todo_bounces=bounces + 1)}, "jump_to": "model"}
 
     @override
     async def aafter_agent(self, state: RunnerState, runtime: Runtime[RunContext]) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from langchain.agents.middleware.types import AgentMiddleware, hook_config
+from langchain.agents.middleware.types import AgentMiddleware
 from langchain_core.messages import (
     AIMessage,
     AnyMessage,
@@ -19,7 +19,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from typing_extensions import override
 
 from skerry_runner.compose.rows import Hook, hooks_of
-from skerry_runner.messages import HIDDEN
+from skerry_runner.messages import HIDDEN, STOP
 from skerry_runner.middleware.todolist import TodoList
 from skerry_runner.middleware.todolist.plan import (
     COMPLETION_NAME,
@@ -29,6 +29,7 @@ from skerry_runner.middleware.todolist.plan import (
     completion_message,
     completion_text,
     digest,
+    ends_early,
     list_reminder,
     out_of_sight,
     with_plan_prompt,
@@ -92,6 +93,38 @@ def test_the_completion_reminder_names_only_what_is_open() -> None:
     assert message.additional_kwargs == {HIDDEN: True, COMPLETION_NAME: True}
 
 
+CALL: Any = {"name": "ls", "args": {}, "id": "c1"}
+BROKEN: Any = {"name": "ls", "args": "{", "id": "c1", "error": None, "type": "invalid_tool_call"}
+
+
+@pytest.mark.parametrize(
+    ("message", "todos", "bounces", "early"),
+    [
+        (AIMessage("done"), OPEN, 0, True),
+        (AIMessage(""), OPEN, 1, True),
+        (AIMessage("done"), OPEN, 2, False),
+        (AIMessage("done"), DONE, 0, False),
+        (AIMessage("done"), [], 0, False),
+        (None, OPEN, 0, False),
+        (HumanMessage("done"), OPEN, 0, False),
+        (AIMessage("done", tool_calls=[CALL]), OPEN, 0, False),
+        (AIMessage("done", invalid_tool_calls=[BROKEN]), OPEN, 0, False),
+        (AIMessage("done", additional_kwargs={"tool_calls": [{"id": "1", "function": {"name": "ls"}}]}), OPEN, 0, False),
+        (AIMessage("done", additional_kwargs={"function_call": {"name": "ls"}}), OPEN, 0, False),
+        (AIMessage("done", response_metadata={"finish_reason": "tool_calls"}), OPEN, 0, False),
+        (AIMessage("done", response_metadata={"stop_reason": "tool_use"}), OPEN, 0, False),
+        (AIMessage("done", response_metadata={"finish_reason": "stop"}), OPEN, 0, True),
+        (AIMessage("do", response_metadata={"finish_reason": "length"}), OPEN, 0, False),
+        *((AIMessage("done", additional_kwargs={STOP: why}), OPEN, 0, False)
+          for why in ("LoopCapped", "SafetyCapped", "SubagentCapped", "ModelError", "TokenCapped", True)),
+    ],
+)  # fmt: skip
+def test_what_is_an_early_end(
+    message: AnyMessage | None, todos: list[TodoItem], bounces: int, early: bool
+) -> None:
+    assert ends_early(message, todos, bounces) is early
+
+
 def test_lists_differ_by_order_content_and_status() -> None:
     assert digest(OPEN) == digest([*OPEN])
     assert len({digest(OPEN), digest(OPEN[::-1]), digest(DONE), digest([])}) == 4
@@ -109,7 +142,7 @@ def test_the_rules_go_after_the_system_prompt() -> None:
 
 def test_the_hooks() -> None:
     assert hooks_of(TodoList()) == (
-        Hook.BEFORE_AGENT, Hook.BEFORE_MODEL, Hook.WRAP_MODEL_CALL, Hook.AFTER_AGENT,
+        Hook.BEFORE_AGENT, Hook.BEFORE_MODEL, Hook.WRAP_MODEL_CALL, Hook.AFTER_MODEL, Hook.AFTER_AGENT,
     )  # fmt: skip
 
 
@@ -131,6 +164,8 @@ steps:
 - expect: {contains: ['human: Your list of todos is still in force[\s\S]*- .completed. look\n- .pending. write'], lastRole: human}
   toolCalls: [{name: ls}]
 - {expect: {contains: [still in force]}, say: done}
+- say: done
+- say: done
 """.replace("LIST", LIST)
 
 
@@ -147,28 +182,10 @@ async def test_a_list_that_was_forgotten_is_shown_once(world: RunnerWorld, fused
 
 async def test_another_process_knows_the_list(world: RunnerWorld) -> None:
     runs = ThreadRuns(world, TodoList())
-    await runs.play(document(f"steps: [{{toolCalls: [{LIST}]}}, {{say: ok}}]"))
-    result = await runs.play(document(run="r2"))
+    await runs.play(document(f"steps: [{{toolCalls: [{LIST}]}}{', {say: ok}' * 3}]"))
+    result = await runs.play(document(f"steps: [{', '.join(['{say: ok}'] * 3)}]", run="r2"))
     assert result.progress.todos is not None
     assert len(result.progress.todos) == 2
-
-
-class Guard(TodoList):
-    """Bounces a final answer once, as the guard against a premature end will."""
-
-    @property
-    @override
-    def name(self) -> str:
-        return "TodoList"
-
-    @hook_config(can_jump_to=["model"])
-    @override
-    async def aafter_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        if state["messages"][-1].text != "early":
-            return None
-        context = runtime.context
-        self.pending.put(RunKey(context.thread, context.run), completion_text(state["todos"]))
-        return {"jump_to": "model"}
 
 
 class Again(AgentMiddleware[Any, Any, Any]):
@@ -190,19 +207,21 @@ steps:
 - expect: {{contains: ['human: You were about to end with these todos open:\n- .pending. write\n'], lastRole: human}}
   toolCalls: [{{name: ls}}]
 - {{expect: {{absent: [about to end]}}, say: late}}
+- {{expect: {{contains: [about to end], lastRole: human}}, say: at last}}
 """
 
 
 async def test_a_reminder_waits_until_a_call_has_returned_and_is_in_no_state(world: RunnerWorld) -> None:
-    guard = Guard()
-    runs = ThreadRuns(world, Again(), guard)
+    row = TodoList()
+    runs = ThreadRuns(world, Again(), row)
     result = await runs.play(document(EARLY))
-    assert (result.outcome.message, result.answer) == ("", "late")
+    # Twice, and no more.
+    assert (result.outcome.message, result.answer) == ("", "at last")
     requests = [event["messages"] for event in world.sink.events("model.request")]
     assert requests[2] == requests[3]
     assert requests[2][-1]["name"] == COMPLETION_NAME
     assert COMPLETION_NAME not in [message.name for message in await runs.messages()]
-    assert guard.pending.waiting(RunKey("thread-1", "run-uid-1")) == ()
+    assert row.pending.waiting(RunKey("thread-1", "run-uid-1")) == ()
 
 
 async def test_a_call_that_is_cancelled_delivers_nothing(world: RunnerWorld) -> None:
