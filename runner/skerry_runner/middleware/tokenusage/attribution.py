@@ -42,6 +42,13 @@ class ActionKind(StrEnum):
     TOOL = "tool"
 
 
+_KINDS = {
+    TASK: ActionKind.SUBAGENT,
+    ASK: ActionKind.CLARIFICATION,
+    PRESENT: ActionKind.PRESENT_FILES,
+}
+
+
 def attribution(message: AIMessage, todos: Sequence[TodoItem]) -> dict[str, Any]:
     """What the message does; `todos` is the list before it. Plain JSON: {version, kind, shared, tool_call_ids, actions}.
 
@@ -79,15 +86,9 @@ def _actions(call: Declared, todos: Sequence[TodoItem]) -> Iterator[dict[str, An
 
 
 def _tool_kind(name: str) -> ActionKind:
-    match name:
-        case "task":
-            return ActionKind.SUBAGENT
-        case "ask_clarification":
-            return ActionKind.CLARIFICATION
-        case "present_files":
-            return ActionKind.PRESENT_FILES
     # Tools of servers are known by their names alone.
-    return ActionKind.SEARCH if name in SEARCHES or "search" in name.lower() else ActionKind.TOOL
+    searches = name in SEARCHES or "search" in name.lower()
+    return _KINDS.get(name, ActionKind.SEARCH if searches else ActionKind.TOOL)
 
 
 def _changes(args: Mapping[str, Any], before: Sequence[TodoItem]) -> Iterator[tuple[ActionKind, str | None]]:
