@@ -1,6 +1,5 @@
 # One line each: what a target does stands in the script it calls.
 PY := .venv/bin/python
-PYTEST := $(PY) -m pytest
 STAMP := .venv/.stamp
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -36,16 +35,16 @@ test: check  ## everything, on real clusters it starts itself
 	@hack/test.sh
 
 test-unit: $(STAMP)  ## pure parts, seconds
-	$(PYTEST) tests/unit -n 2 -q
+	@hack/test.sh unit
 
 test-integration: $(STAMP)  ## against a real etcd and API server
-	$(PYTEST) tests/integration -q
+	@hack/test.sh integration
 
 test-devcluster: $(STAMP)  ## the embedded cluster itself, up and down
-	$(PYTEST) tests/devcluster -q
+	@hack/test.sh devcluster
 
 test-e2e: $(STAMP)  ## a whole cluster, the chart installed, real Pods
-	$(PYTEST) tests/e2e -q
+	@hack/test.sh e2e
 
 images: $(STAMP)  ## build the three images
 	@hack/skerry-images build

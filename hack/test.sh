@@ -1,25 +1,41 @@
 #!/usr/bin/env bash
-# Everything that `make test` runs after `make check`. The embedded cluster's own tests have the machine to themselves; then
-# two lanes side by side, since whole clusters mostly wait for Pods.
-# Each stage's output is shown when it ends; every stage runs, then the verdict.
+# test.sh STAGE: one stage of the tests. test.sh: all of them, which is what `make test` runs after `make check`.
+# Two lanes side by side, since clusters mostly wait; within a lane one stage after the other. Every stage runs, its output
+# is shown when it ends, then comes the verdict.
 set -uo pipefail
 cd "$(dirname "$0")/.."
+
+# How pytest is called for each stage.
+declare -A options=(
+  [unit]="-n 2"
+  [integration]=""
+  [devcluster]=""
+  # Side by side on one cluster; small chunks, so that those marked `alone` really come last.
+  [e2e]="-n 4 --maxschedchunk 1"
+)
+run() { # STAGE, more options of pytest...
+  # shellcheck disable=SC2086 # options are words
+  .venv/bin/python -m pytest "tests/$1" -q ${options[$1]} "${@:2}"
+}
+if [ $# -gt 0 ]; then
+  [[ -v "options[$1]" ]] || { echo "test.sh: no stage $1; there are: ${!options[*]}" >&2; exit 2; }
+  run "$@"
+  exit
+fi
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-
 lane() { # stages...: one after the other
   local stage began
   for stage in "$@"; do
     began=$SECONDS
     # A temporary root of its own: pytest's common one is swept by whoever comes next.
-    if .venv/bin/python -m pytest "tests/$stage" -q ${workers[$stage]:-} --basetemp "$work/$stage" >"$work/$stage.log" 2>&1
+    if run "$stage" --basetemp "$work/$stage" >"$work/$stage.log" 2>&1
     then echo ok >"$work/$stage.rc"; else echo failed >"$work/$stage.rc"; fi
     { flock 8; echo "=== $stage $(cat "$work/$stage.rc") after $((SECONDS - began)) s"; cat "$work/$stage.log"; } 8>"$work/lock"
   done
 }
-declare -A workers=([unit]="-n 2")
-lane devcluster
-lane e2e &
+lane devcluster e2e &
 lane unit integration &
 wait
 failed=$(grep -l failed "$work"/*.rc | xargs -rn1 basename | sed 's/\.rc$//' | tr '\n' ' ')

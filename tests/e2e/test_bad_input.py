@@ -31,15 +31,7 @@ async def test_a_missing_secret_is_waited_for(world: World) -> None:
     name = await world.run(say("Here."), profileRef={"name": "with-key"})
     status = await _waits_for(world, name, "SecretNotFound")
     assert "key-later" in _condition(status, "Ready")["message"]
-    world.made.append(("Secret", "key-later"))
-    await world.api.create(
-        {
-            "apiVersion": "v1",
-            "kind": "Secret",
-            "metadata": {"name": "key-later"},
-            "stringData": {"token": "t"},
-        }
-    )
+    await world.secret("key-later", token="t")
     await world.phase(name, "Succeeded")
 
 

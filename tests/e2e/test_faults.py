@@ -1,8 +1,6 @@
-"""Pods, operator and API server lost in the middle of a run."""
+"""Pods lost in the middle of a run."""
 
 from __future__ import annotations
-
-import pytest
 
 from skerry_testing.world import World, bash, say
 
@@ -51,51 +49,3 @@ async def test_sandbox_pod_lost_in_mid_run_is_replaced_under_the_same_id(world: 
     assert done["sandboxId"] == before["sandboxId"] == done["sandbox"]["name"]
     assert done["sandbox"]["podUID"] != before["sandbox"]["podUID"]
     assert done["epoch"] == 1
-
-
-@pytest.mark.parametrize("moment", ["Queued", "Provisioning", "Running", "SandboxPending", "SandboxReady"])
-async def test_operator_killed(world: World, moment: str) -> None:
-    thread = f"killed-{moment.lower()}"
-    blocker = None
-    if moment == "Queued":
-        blocker = await world.run(say("First.", delaySeconds=15), threadId=thread)
-        await world.phase(blocker, "Running")
-    name = await world.run(
-        say(
-            "",
-            delaySeconds=4,
-            toolCalls=[{"name": "bash", "args": {"command": "echo run-$((1+1))"}, "id": "c1"}],
-        ),
-        say("Done.", "run-2", delaySeconds=4),
-        threadId=thread,
-    )
-    reached = {
-        "Queued": lambda seen: seen.get("phase") == "Queued",
-        "Provisioning": lambda seen: seen.get("phase") in {"Provisioning", "Running"},
-        "Running": lambda seen: seen.get("phase") == "Running",
-        "SandboxPending": lambda seen: "sandboxRequest" in seen.get("runner", {}),
-        "SandboxReady": lambda seen: seen.get("sandbox", {}).get("state") == "Ready",
-    }[moment]
-    await world.wait(name, reached)
-    await world.kill_operator()
-    status = await world.phase(name, "Succeeded", within=240)
-    assert (status["epoch"], status["attempts"]) == (1, 1)
-    if blocker:
-        await world.phase(blocker, "Succeeded")
-    pods = [each["metadata"]["name"] for each in await world.api.list("Pod", labels=f"skerry.dev/run={name}")]
-    assert pods == [f"{name}-1"]
-    sandboxes = [each for each in await world.api.list("Sandbox") if each["spec"]["threadId"] == thread]
-    assert [each["metadata"]["name"] for each in sandboxes] == [status["sandboxId"]]
-
-
-async def test_api_server_restarted_in_mid_run(world: World) -> None:
-    name = await world.run(
-        bash("echo before", "c1"),
-        bash("sleep 8; echo after", "c2"),
-        say("Done.", "before", "after"),
-        threadId="restart",
-    )
-    await world.wait(name, lambda seen: seen.get("sandbox", {}).get("state") == "Ready")
-    world.stack.restart("kube-apiserver")
-    status = await world.phase(name, "Succeeded", within=240)
-    assert (status["epoch"], status["sandbox"]["replacements"]) == (1, 0)

@@ -42,12 +42,13 @@ async def test_a_run_with_a_sandbox(world: World) -> None:
 
 
 async def test_a_run_without_sandbox_tools_makes_no_sandbox(world: World) -> None:
-    before = {each["metadata"]["name"] for each in await world.api.list("Sandbox")}
     name = await world.run(say("Nothing to run."), threadId="no-sandbox")
     status = await world.phase(name, "Succeeded")
     assert "sandbox" not in status
     assert "sandboxId" not in status
-    assert {each["metadata"]["name"] for each in await world.api.list("Sandbox")} == before
+    assert [
+        each for each in await world.api.list("Sandbox") if each["spec"]["threadId"] == "no-sandbox"
+    ] == []
 
 
 async def test_an_eager_run_has_its_sandbox_before_it_asks(world: World) -> None:

@@ -14,7 +14,8 @@ async def test_two_runs_of_a_thread_share_a_sandbox_one_after_the_other(world: W
     await world.phase(first, "Running")
     second = await world.run(bash("cat note.txt", "c1"), say("Read.", "from-the-first"), threadId="shared")
     queued = await world.phase(second, "Queued")
-    assert queued["queue"] == {"position": 1, "reason": "ThreadBusy"}
+    assert queued["queue"]["reason"] == "ThreadBusy"
+    assert queued["queue"]["position"] >= 1  # Other tests' runs may stand before it.
     assert "podName" not in queued
 
     one = await world.phase(first, "Succeeded")

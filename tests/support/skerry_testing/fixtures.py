@@ -16,7 +16,8 @@ from skerry_api.kinds import KINDS
 from skerry_testing.access import Access
 from skerry_testing.apierrors import ApiError
 from skerry_testing.apiserver import ApiServer
-from skerry_testing.controlplane import MARKS, ROOT, ControlPlane, control_plane
+from skerry_testing.controlplane import ROOT, ControlPlane, control_plane
+from skerry_testing.users import MARKS
 
 __all__ = ["api", "install_crds", "own_plane", "plane", "temporary_namespace"]
 

@@ -1,4 +1,4 @@
-"""Skerry on a whole cluster of our own: images built and pushed, charts installed. Shared by the tests of a session."""
+"""Skerry on a whole cluster of our own: images built and pushed, charts installed. Shared by a session's processes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from skerry_testing.access import Access
 from skerry_testing.controlplane import DEV, ROOT
+from skerry_testing.users import MARKS, shared
 
 __all__ = ["KEEP_ENV", "Stack", "running_stack"]
 
@@ -19,6 +21,7 @@ KEEP_ENV = "SKERRY_TEST_KEEP"
 """Set it to keep the cluster for a look, or for the next run of the tests."""
 LIMIT = 2400  # A first build of everything.
 SYSTEM = "skerry-system"
+Facts = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -47,32 +50,40 @@ class Stack:
 
 
 @contextmanager
-def running_stack(instance: str, namespace: str) -> Iterator[Stack]:
-    """Bring everything up, or bring what is up to this checkout's state. Raises RuntimeError saying what failed."""
-    _run(str(DEV), "up", "--name", instance)
-    try:
-        yield _install(instance, namespace)
-    finally:
+def running_stack(instance: str, namespace: str, marks: Path = MARKS) -> Iterator[Stack]:
+    """The stack of this test session: its first process brings it up, or to this checkout's state; the last, down.
+
+    Raises RuntimeError saying what failed, or that another session uses the instance.
+    """
+    base = marks / instance
+    note = base / "session.json"
+    session = os.environ.get("PYTEST_XDIST_TESTRUNUID") or f"process {os.getpid()}"
+
+    def up(first: bool) -> Stack:
+        if first:
+            facts = _bring_up(instance, namespace)
+            note.write_text(json.dumps({"session": session, "facts": facts}), encoding="utf-8")
+        noted = json.loads(note.read_text(encoding="utf-8"))
+        if noted["session"] != session:
+            raise RuntimeError(
+                f"the cluster {instance} is in use by another test session: {noted['session']}"
+            )
+        return _stack(instance, noted["facts"])
+
+    def down() -> None:
         if not os.environ.get(KEEP_ENV):
             _run(str(DEV), "down", "--wipe", "--name", instance)
 
+    with shared(base, up, down) as stack:
+        yield stack
 
-def _install(instance: str, namespace: str) -> Stack:
-    facts = json.loads(_run(str(DEV), "status", "--name", instance, "-o", "json"))
-    built = json.loads(
-        _run(str(ROOT / "hack/skerry-images"), "build", "--push", facts["registryPush"], "-o", "json")
-    )
-    images = {
-        name: f"{facts['registryPull']}/{image['repository']}:{image['tag']}" for name, image in built.items()
-    }
-    stack = Stack(
-        instance=instance,
-        access=Access.from_kubeconfig(Path(facts["kubeconfig"])),
-        kubectl=facts["kubectl"],
-        helm=facts["helm"],
-        ctr=(facts["ctr"], "-a", facts["containerdSocket"], "-n", "k8s.io"),
-        images=images,
-    )
+
+def _bring_up(instance: str, namespace: str) -> Facts:
+    """What `skerry-dev status` says, and `images`: component to the reference that the node pulls."""
+    _run(str(DEV), "up", "--name", instance)
+    facts: Facts = json.loads(_run(str(DEV), "status", "--name", instance, "-o", "json"))
+    push = ("build", "--push", facts["registryPush"], "-o", "json")
+    built = json.loads(_run(str(ROOT / "hack/skerry-images"), *push))
     values = {
         "images": {
             "registry": facts["registryPull"],
@@ -85,7 +96,7 @@ def _install(instance: str, namespace: str) -> Stack:
     }
     environment = {"KUBECONFIG": facts["kubeconfig"]}
     helm = (
-        stack.helm,
+        facts["helm"],
         "upgrade",
         "--install",
         "--wait",
@@ -97,7 +108,21 @@ def _install(instance: str, namespace: str) -> Stack:
     )
     _run(*helm, "skerry-crds", str(ROOT / "charts/skerry-crds"), env=environment)
     _run(*helm, "skerry", str(ROOT / "charts/skerry"), "-f", "-", env=environment, stdin=json.dumps(values))
-    return stack
+    images = {
+        name: f"{facts['registryPull']}/{image['repository']}:{image['tag']}" for name, image in built.items()
+    }
+    return {**facts, "images": images}
+
+
+def _stack(instance: str, facts: Facts) -> Stack:
+    return Stack(
+        instance=instance,
+        access=Access.from_kubeconfig(Path(facts["kubeconfig"])),
+        kubectl=facts["kubectl"],
+        helm=facts["helm"],
+        ctr=(facts["ctr"], "-a", facts["containerdSocket"], "-n", "k8s.io"),
+        images=facts["images"],
+    )
 
 
 def _run(*command: str, env: dict[str, str] | None = None, stdin: str | None = None) -> str:

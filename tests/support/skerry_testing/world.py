@@ -54,6 +54,17 @@ class World:
         self.made.append((kind, name))
         return await self.api.create(body)
 
+    async def secret(self, name: str, **values: str) -> None:
+        self.made.append(("Secret", name))
+        body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": values}
+        await self.api.create(body)
+
+    async def config_map(self, name: str, data: dict[str, str]) -> None:
+        self.made.append(("ConfigMap", name))
+        await self.api.create(
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+        )
+
     async def run(self, *steps: Json, name: str = "", **spec: Any) -> str:
         """Create an AgentRun that plays these steps; returns its name."""
         name = name or f"run-{secrets.token_hex(4)}"
@@ -118,33 +129,43 @@ class World:
 
     async def clean(self) -> None:
         """Delete what the test made, newest first, and the sandboxes that its runs left parked."""
-        runs = [name for kind, name in self.made if kind == "AgentRun"]
-        sandboxes: set[str] = set()
-        for name in runs:
-            run = await self.api.find("AgentRun", name)
-            if used := (run or {}).get("status", {}).get("sandbox"):
-                sandboxes.add(used["name"])
+        sandboxes = await self._sandboxes()
         for kind, name in reversed(self.made):
             if await self.api.find(kind, name):
                 await self.api.delete(kind, name)
-        for kind, name in self.made:
-            await self.api.wait_gone(kind, name, within=PATIENCE)
-        for sandbox in sorted(sandboxes):
+        await asyncio.gather(*(self.api.wait_gone(kind, name, within=PATIENCE) for kind, name in self.made))
+        for sandbox in sandboxes:
             if await self.api.find("Sandbox", sandbox):
                 await self.api.delete("Sandbox", sandbox)
-                await self.sandbox_gone(sandbox)
+        await asyncio.gather(*(self.sandbox_gone(sandbox) for sandbox in sandboxes))
+
+    async def _sandboxes(self) -> list[str]:
+        """Names of those that the test's runs have used."""
+        runs = [await self.api.find(kind, name) for kind, name in self.made if kind == "AgentRun"]
+        used = [
+            run["status"]["sandbox"]["name"] for run in runs if run and "sandbox" in run.get("status", {})
+        ]
+        return list(dict.fromkeys(used))
 
     async def show(self) -> str:
-        """Everything a person would look at when a test has failed."""
+        """Everything a person would look at when a test has failed: its own objects, their logs, the operator's."""
+        own = {name for _, name in self.made} | set(await self._sandboxes())
+        runner_pods = await self.api.list("Pod", labels="skerry.dev/component=runner")
+        own |= {
+            pod["metadata"]["name"]
+            for pod in runner_pods
+            if pod["metadata"]["labels"].get("skerry.dev/run") in own
+        }
         parts = []
         for kind in ("AgentRun", "Sandbox", "Pod", "Event"):
             for item in await self.api.list(kind):
                 item["metadata"].pop("managedFields", None)
-                parts.append(json.dumps(item))
-        for pod in await self.api.list("Pod"):
-            name = pod["metadata"]["name"]
-            done = await asyncio.to_thread(self.kubectl, "logs", name, "--tail=60")
-            parts.append(f"--- logs of {name}\n{done.stdout}{done.stderr}")
+                if (item.get("involvedObject") or item["metadata"])["name"] in own:
+                    parts.append(json.dumps(item))
+        for name in [pod["metadata"]["name"] for pod in await self.api.list("Pod")]:
+            if name in own:
+                done = await asyncio.to_thread(self.kubectl, "logs", name, "--tail=60")
+                parts.append(f"--- logs of {name}\n{done.stdout}{done.stderr}")
         async with ApiServer(self.stack.access, self.stack.operator_namespace) as system:
             for pod in await system.list("Pod", labels="skerry.dev/component=operator"):
                 name = pod["metadata"]["name"]
