@@ -12,12 +12,21 @@ from pathlib import Path
 from skerry_devcluster.cluster import Claim, Mode, read_claim, write_claim
 from skerry_devcluster.errors import CleanupError, UsageError
 from skerry_devcluster.host import mounts, routes
-from skerry_devcluster.layout import InstancePaths, Layout
+from skerry_devcluster.layout import RECORD, InstancePaths, Layout
 from skerry_devcluster.locks import locked
 from skerry_devcluster.namespaces import BUILT_IN_PATHS
-from skerry_devcluster.slots import allocate
+from skerry_devcluster.slots import SLOTS, allocate
 
-__all__ = ["claim_instance", "claims", "live_claim", "paths_of", "release", "remove_tree", "taken_slots"]
+__all__ = [
+    "claim_instance",
+    "claims",
+    "kept_claims",
+    "live_claim",
+    "paths_of",
+    "release",
+    "remove_tree",
+    "taken_slots",
+]
 
 
 def _claims_in(root: Path) -> list[Claim]:
@@ -27,6 +36,17 @@ def _claims_in(root: Path) -> list[Claim]:
 def claims(layout: Layout, boot: str) -> list[Claim]:
     """Instances that are up, or were when something killed them, in this boot."""
     return [claim for claim in _claims_in(layout.run) if claim.boot == boot]
+
+
+def kept_claims(layout: Layout) -> list[Claim]:
+    """Instances whose state lies somewhere, up or down: this user's, and all that this machine saw since its boot."""
+    noted = [claim for slot in range(SLOTS) if (claim := read_claim(layout.slot_note(slot)))]
+    return [*_claims_in(layout.clusters), *(claim for claim in noted if _keeps(claim))]
+
+
+def _keeps(claim: Claim) -> bool:
+    record = read_claim(Path(claim.state, RECORD))
+    return record is not None and (record.name, record.slot) == (claim.name, claim.slot)
 
 
 def live_claim(paths: InstancePaths, boot: str) -> Claim | None:
@@ -42,7 +62,7 @@ def paths_of(layout: Layout, name: str, boot: str) -> InstancePaths:
 
 
 def taken_slots(name: str, up: list[Claim], kept: list[Claim]) -> dict[int, str]:
-    """Slots that others have: those that are up anywhere, and the kept states of this user."""
+    """Slots that others have: those that are up, and those that a kept state is bound to."""
     taken = {claim.slot: f"{claim.name!r} (kept state, down)" for claim in kept if claim.name != name}
     return taken | {claim.slot: f"{claim.name!r} (up)" for claim in up if claim.name != name}
 
@@ -70,12 +90,13 @@ def claim_instance(
         routed = [network for network, device in routes() if not device.startswith("skerry")]
         slot = allocate(
             record.slot if record else None,
-            taken_slots(paths.name, claims(layout, boot), _claims_in(layout.clusters)),
+            taken_slots(paths.name, claims(layout, boot), kept_claims(layout)),
             routed,
         )
         claim = Claim(paths.name, slot.index, mode, str(paths.state), boot)
         if read_claim(paths.record) != claim:
             write_claim(paths.record, claim)
+            write_claim(layout.slot_note(claim.slot), claim)
         if mine != claim:
             write_claim(paths.claim, claim)
         _make_shared(layout, ("/run/netns", *(BUILT_IN_PATHS if mode is Mode.FULL else ())))

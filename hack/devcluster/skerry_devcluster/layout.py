@@ -13,9 +13,10 @@ from pathlib import Path
 
 from skerry_devcluster.errors import UsageError
 
-__all__ = ["InstancePaths", "Layout", "layout_from"]
+__all__ = ["RECORD", "InstancePaths", "Layout", "layout_from"]
 
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,18}[a-z0-9])?")
+RECORD = "instance.json"
 SOURCES = Path(__file__).resolve().parent.parent / "go"
 
 
@@ -40,7 +41,7 @@ class InstancePaths:
     @property
     def record(self) -> Path:
         """The same beside the kept state, so that the slot stays."""
-        return self.state / "instance.json"
+        return self.state / RECORD
 
     @property
     def pki(self) -> Path:
@@ -115,6 +116,10 @@ class Layout:
     @property
     def locks(self) -> Path:
         return self.run / ".locks"
+
+    def slot_note(self, slot: int) -> Path:
+        """Who had a slot last: its state may be kept where nobody else looks."""
+        return self.run / ".slots" / f"{slot}.json"
 
     @property
     def machine_lock(self) -> Path:
