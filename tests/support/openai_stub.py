@@ -3,6 +3,8 @@
 It plays a list of replies, one per request, or, without one, calls the first offered tool it knows and then answers
 with what came back. Standard library alone, so that any Python image can run it. By hand:
 `python openai_stub.py --bind ADDRESS:PORT [--replies FILE.json | --scenario NAME] [--then-improvise]`.
+A JSON object instead of a list holds a list for each model's name; other models' requests are improvised.
+`GET /requests` shows the bodies of the requests so far.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -25,6 +27,7 @@ from openai_stub_replies import SCENARIOS, Json, Reply, improvised, stream_event
 
 __all__ = ["Reply", "Stub", "served"]
 
+ANY = "*"
 RST = struct.pack("ii", 1, 0)
 """SO_LINGER on, for no time: closing resets the connection."""
 
@@ -40,14 +43,15 @@ class Stub:
     `async with` serves on loopback in this event loop; `served` does so in a thread.
     """
 
-    replies: Iterable[Reply] | None = None
+    replies: Iterable[Reply] | Mapping[str, Iterable[Reply]] | None = None
     then_improvise: bool = False
     requests: list[Json] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     url: str = ""
 
     def __post_init__(self) -> None:
-        self._replies = None if self.replies is None else self._each(self.replies)
+        given = self.replies if isinstance(self.replies, Mapping) else {ANY: self.replies or ()}
+        self._replies = {} if self.replies is None else {model: self._each(of) for model, of in given.items()}
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
 
@@ -100,6 +104,8 @@ class Stub:
                 await self._complete(headers, json.loads(raw), writer)
             case ["GET", "/v1/models"]:
                 await _send_json(writer, 200, {"object": "list", "data": [{"id": "stub", "object": "model"}]})
+            case ["GET", "/requests"]:
+                await _send_json(writer, 200, {"requests": self.requests, "keys": self.keys})
             case ["GET", "/healthz"]:
                 await _send_json(writer, 200, {})
             case _:
@@ -124,13 +130,14 @@ class Stub:
             await _send_json(writer, 200, whole(reply, number, body))
 
     def _next(self, body: Json) -> Reply:
-        if self._replies is not None:
-            reply = next(self._replies, None)
-            if reply is not None:
-                return reply
-            if not self.then_improvise:
-                return Reply(status=500, error="the stub has no reply left")
-        return improvised(body)
+        replies = self._replies.get(body.get("model", ""), self._replies.get(ANY))
+        if replies is None:
+            return improvised(body)
+        if (reply := next(replies, None)) is not None:
+            return reply
+        return (
+            improvised(body) if self.then_improvise else Reply(status=500, error="the stub has no reply left")
+        )
 
     async def _stream(self, reply: Reply, number: int, body: Json, writer: asyncio.StreamWriter) -> None:
         await _send(writer, _head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"}))
@@ -210,20 +217,31 @@ async def _serve_for_good(stub: Stub, host: str, port: int) -> None:
     await asyncio.Event().wait()
 
 
+def _read_all(replies: list[Json]) -> list[Reply]:
+    return [Reply.read(raw) for raw in replies]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--bind", default="127.0.0.1:8000", metavar="ADDRESS:PORT")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--replies", type=Path, help="JSON list of replies; without it the stub improvises")
+    which.add_argument(
+        "--replies",
+        type=Path,
+        help="JSON list of replies, or one for each model; without it the stub improvises",
+    )
     which.add_argument("--scenario", choices=sorted(SCENARIOS), help="a list of replies with a name")
     parser.add_argument("--then-improvise", action="store_true", help="when the list is at its end")
     options = parser.parse_args()
     host, _, port = options.bind.rpartition(":")
-    replies: Iterable[Reply] | None = SCENARIOS.get(options.scenario or "")
+    replies: Iterable[Reply] | Mapping[str, Iterable[Reply]] | None = SCENARIOS.get(options.scenario or "")
     if options.replies:
-        replies = [Reply.read(raw) for raw in json.loads(options.replies.read_text(encoding="utf-8"))]
+        raw = json.loads(options.replies.read_text(encoding="utf-8"))
+        replies = (
+            _read_all(raw) if isinstance(raw, list) else {model: _read_all(of) for model, of in raw.items()}
+        )
     asyncio.run(_serve_for_good(Stub(replies, then_improvise=options.then_improvise), host, int(port)))
     return 0
 
