@@ -90,6 +90,13 @@ class World:
         assert status["phase"] in phases, json.dumps(status, indent=1)
         return status
 
+    def journal(self, pod: str) -> list[Json]:
+        """The journal's lines so far, from the log of a runner Pod, in order."""
+        done = self.kubectl("logs", pod)
+        assert done.returncode == 0, done.stderr
+        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        return [line for line in lines if "seq" in line]
+
     async def sandbox_gone(self, name: str) -> None:
         """The Sandbox object and its Pod are both gone."""
         await self.api.wait_gone("Sandbox", name, within=PATIENCE)
