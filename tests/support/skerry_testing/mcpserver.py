@@ -1,4 +1,4 @@
-"""A real MCP server with tools of every temper: `python -m skerry_testing.mcpserver stdio | http`.
+"""A real MCP server with tools of every temper: `python -m skerry_testing.mcpserver stdio | http PORT [ADDRESS]`.
 
 Over HTTP it says `listening PORT` on standard error and wants the header `Authorization: Bearer secret-token`.
 MCP_STATE names a file where it leaves a line per start and per call; MCP_PIDS another for process ids; MCP_VARIANT=changed changes a description.
@@ -150,12 +150,12 @@ class _Guarded:
         await self._app(scope, receive, send)
 
 
-async def over_http(port: int) -> None:
-    listener = socket.create_server(("127.0.0.1", port))
+async def over_http(port: int, address: str = "127.0.0.1") -> None:
+    listener = socket.create_server((address, port))
     sys.stderr.write(f"listening {listener.getsockname()[1]}\n")
     sys.stderr.flush()
     config = uvicorn.Config(
-        _Guarded(_server().streamable_http_app()), log_level="error", timeout_graceful_shutdown=1
+        _Guarded(_server().streamable_http_app(host=address)), log_level="error", timeout_graceful_shutdown=1
     )
     await uvicorn.Server(config).serve([listener])
 
@@ -165,4 +165,4 @@ if __name__ == "__main__":
     if pids := os.environ.get("MCP_PIDS"):
         with Path(pids).open("a", encoding="utf-8") as file:
             file.write(f"{os.getpid()}\n")
-    asyncio.run(over_stdio() if sys.argv[1] == "stdio" else over_http(int(sys.argv[2])))
+    asyncio.run(over_stdio() if sys.argv[1] == "stdio" else over_http(int(sys.argv[2]), *sys.argv[3:4]))

@@ -10,7 +10,7 @@ from typing import Any
 
 from skerry_testing.world import PATIENCE, World
 
-__all__ = ["ServerPod", "openai_stub", "serve"]
+__all__ = ["ServerPod", "mcp_server", "openai_stub", "serve"]
 
 PORT = 8000
 PYTHON = {"runner": "/opt/skerry/bin/python", "sandbox": "python3"}
@@ -88,4 +88,13 @@ async def openai_stub(world: World, name: str, replies: dict[str, list[dict[str,
         world, name, arguments,
         files={**sources, "replies.json": json.dumps(replies)},
         health={"httpGet": {"path": "/healthz", "port": PORT}},
+    )  # fmt: skip
+
+
+async def mcp_server(world: World, name: str) -> ServerPod:
+    """The MCP server of `mcpserver`, over streamable HTTP at `/mcp`."""
+    source = (SUPPORT / "skerry_testing" / "mcpserver.py").read_text(encoding="utf-8")
+    return await serve(
+        world, name, ("mcpserver.py", "http", str(PORT), "0.0.0.0"),
+        files={"mcpserver.py": source}, health={"tcpSocket": {"port": PORT}},
     )  # fmt: skip

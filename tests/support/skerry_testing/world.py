@@ -59,11 +59,11 @@ class World:
         body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": values}
         await self.api.create(body)
 
-    async def config_map(self, name: str, data: dict[str, str]) -> None:
+    async def config_map(self, name: str, data: dict[str, str], binary: dict[str, str] | None = None) -> None:
+        """Values of `binary` are base64."""
         self.made.append(("ConfigMap", name))
-        await self.api.create(
-            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
-        )
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+        await self.api.create({**body, "binaryData": binary or {}})
 
     async def run(self, *steps: Json, name: str = "", **spec: Any) -> str:
         """Create an AgentRun that plays these steps; returns its name."""
