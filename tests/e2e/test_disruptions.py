@@ -19,7 +19,7 @@ LAST = say("Done.", "run-2")
 MOMENTS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "Provisioning": lambda seen: seen.get("phase") == "Provisioning",
     "Queued": lambda seen: seen.get("phase") == "Queued",
-    "SandboxPending": lambda seen: seen.get("sandbox", {}).get("state") == "Pending",
+    "SandboxPending": lambda seen: "sandboxRequest" in seen.get("runner", {}),
     "SandboxReady": lambda seen: seen.get("sandbox", {}).get("state") == "Ready",
     "Running": lambda seen: seen.get("phase") == "Running",
 }
