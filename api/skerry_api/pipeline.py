@@ -13,6 +13,7 @@ from skerry_api.rows.deferredtoolfilter import DeferredToolFilterSettings
 from skerry_api.rows.dynamiccontext import DynamicContextSettings
 from skerry_api.rows.llmerrorhandling import LLMErrorHandlingSettings
 from skerry_api.rows.loopdetection import LoopDetectionSettings
+from skerry_api.rows.memory import MemorySettings
 from skerry_api.rows.safetyfinishreason import SafetyFinishReasonSettings
 from skerry_api.rows.summarization import SummarizationSettings
 from skerry_api.rows.title import TitleSettings
@@ -69,6 +70,9 @@ class PipelineSettings(KubeModel):
         default=TokenUsageSettings(), description="What tokens were used for."
     )
     title: TitleSettings = Field(default=TitleSettings(), description="What a thread is about.")
+    memory: MemorySettings = Field(
+        default=MemorySettings(), description="What is remembered of a user beyond a thread."
+    )
     view_image: ViewImageSettings = Field(
         default=ViewImageSettings(), description="Images, for models that see them."
     )

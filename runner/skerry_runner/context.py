@@ -10,7 +10,7 @@ from skerry_runner.deferred import DeferredTools, NoDeferredTools
 from skerry_runner.files import GivenFile
 from skerry_runner.firstcall import FirstToolCall
 from skerry_runner.llm.calls import ModelCalls
-from skerry_runner.memory import MemorySource, NoMemory
+from skerry_runner.memory import MemoryKeeper, MemorySource, NoMemory
 from skerry_runner.models.build import BuiltModel
 from skerry_runner.models.internal import ModelGate, ungated
 from skerry_runner.ports import Clock, JournalPort
@@ -65,6 +65,8 @@ class RunContext:
     """Another one, for titles."""
     gate: ModelGate = ungated
     memory: MemorySource = field(default_factory=NoMemory)
+    keeper: MemoryKeeper | None = None
+    """Takes what is to be remembered; None while memory is off."""
     skills: tuple[Skill, ...] = ()
     files: tuple[GivenFile, ...] = ()
     """Given with this run."""

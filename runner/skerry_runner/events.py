@@ -14,7 +14,7 @@ from skerry_api.phases import StopReason
 from skerry_api.report import Outcome, Progress, Tokens, Usage
 
 __all__ = [
-    "EVENT_TYPES", "TEXT_MAX", "ArtifactPresented", "Call", "Event", "FileStaged", "LlmCircuit", "LlmRetry", "LoopStop", "LoopWarning", "McpServerState", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
+    "EVENT_TYPES", "TEXT_MAX", "ArtifactPresented", "Call", "Event", "FileStaged", "LlmCircuit", "LlmRetry", "LoopStop", "LoopWarning", "McpServerState", "MemoryEnqueued", "MemoryUpdated", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
     "PipelineFault", "RunEnd", "RunStart", "SafetyTermination", "SandboxAcquired", "SandboxReleased", "SandboxReplaced", "ScriptUnused", "Summary", "TitleMade",
     "TodoEntry", "TodoWritten", "ToolCall", "ToolResult", "UnusedStep", "clip",
 ]  # fmt: skip
@@ -281,6 +281,32 @@ class TodoWritten(Event):
 
     TYPE: ClassVar[str] = "todo"
     todos: tuple[TodoEntry, ...]
+
+
+class MemoryEnqueued(Event):
+    """What was said is to become facts: number and length of its exchanges, no text."""
+
+    TYPE: ClassVar[str] = "memory.enqueued"
+    exchanges: int
+    chars: int
+    correction: bool
+    """The user corrected the agent."""
+    reinforcement: bool
+    flush: str
+    """AtEnd or Debounced."""
+
+
+class MemoryUpdated(Event):
+    """The model was asked for facts of a thread: `status` updated or failed, with the number of facts that changed."""
+
+    TYPE: ClassVar[str] = "memory.updated"
+    status: str
+    of_thread: str
+    added: int = 0
+    removed: int = 0
+    error: str | None = None
+    dropped: bool = False
+    """Nobody will try again; without it a failed update waits."""
 
 
 class ScriptUnused(Event):

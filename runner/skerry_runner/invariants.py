@@ -74,6 +74,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     After("DeferredToolFilter", "LLMErrorHandling", _INSIDE_RETRIES),
     After("Summarization", "DynamicContext", "a summary keeps the reminder"),
     After("TodoList", "Summarization", "todos that a summary took out of sight are told again at once"),
+    After("Memory", "DynamicContext", "a user's text is remembered without what was put before it"),
     After("ViewImage", "Summarization", "an image to be shown next is not summarised away"),
     After("DeferredToolFilter", "ToolErrorHandling", "an error in the search is a result"),
     Last(

@@ -26,6 +26,9 @@ from skerry_runner.firstcall import FirstToolCall
 from skerry_runner.llm.calls import Breakers, ModelCalls
 from skerry_runner.mcpsetup import mcp_servers, secrets_in
 from skerry_runner.memory import MemorySource, NoMemory
+from skerry_runner.memory.asker import asker
+from skerry_runner.memory.runmemory import OpenStore, RunMemory
+from skerry_runner.memory.stores import store_at
 from skerry_runner.models.build import BuiltModel, build_model, build_title_model
 from skerry_runner.models.observer import ModelObserver
 from skerry_runner.outcome import Redactor, RunEnded, app_error, cut_bytes, model_error
@@ -69,6 +72,20 @@ def counts_of(limits: RunLimits) -> Counts:
     )
 
 
+def _run_memory(document: RunDocument, ports: Ports, open_store: OpenStore) -> RunMemory | None:
+    settings = document.pipeline.memory
+    if not settings.enabled:
+        return None
+    return RunMemory(
+        open_store,
+        namespace=document.run.namespace,
+        profile=document.profile,
+        settings=settings,
+        journal=ports.journal,
+        clock=ports.clock,
+    )
+
+
 class Invocation:
     """Everything that lives as long as one invocation. Make it on the event loop."""
 
@@ -84,6 +101,7 @@ class Invocation:
         files: Sequence[GivenFile] = (),
         skills: Sequence[Skill] = (),
         memory: MemorySource | None = None,
+        open_memory: OpenStore | None = None,
         servers: OpenServers | None = None,
         environ: Mapping[str, str] | None = None,
         place: StatePlace | None = None,
@@ -91,9 +109,9 @@ class Invocation:
         """`environ` holds the headers of the document's MCP servers; `servers` takes the place of these.
 
         `place` is where state is kept; a `checkpointer` that is open already takes its place.
+        `open_memory` opens the store of memories in another place, if memory is on; `memory` is read instead.
         """
         self._skills = tuple(skills)
-        self._memory = memory or NoMemory()
         self._files = tuple(files)
         self._breakers = breakers or Breakers()
         self._build = build
@@ -101,6 +119,8 @@ class Invocation:
         self._ports = ports
         self._api_key = api_key
         self._checkpointer, self._place = checkpointer, place or StatePlace()
+        self._keeper = _run_memory(document, ports, open_memory or store_at(self._place))
+        self._memory = memory or self._keeper or NoMemory()
         self._environ = environ or {}
         self._redact = Redactor(
             [api_key, *secrets_in(document.mcp_servers, self._environ), *self._place.secrets()]
@@ -145,7 +165,9 @@ class Invocation:
                 self._servers = self._made_servers()(self.session)
                 tools = await self._servers.open()
                 agent = self._build(self._document, self._built, kept.saver, tools)
-                state = await self._invoke(agent)
+                context = self._context()
+                state = await self._invoke(agent, context)
+            await self._draw_facts(state, context)
         except RunEnded as ended:
             return self.result(ended.outcome)
         except Exception as error:  # noqa: BLE001 - whatever ended the run is its outcome
@@ -154,6 +176,8 @@ class Invocation:
             return self.result(app_error(type(error).__name__, str(error) or type(error).__name__))
         finally:
             await self._servers.close()
+            if self._keeper is not None:
+                await self._keeper.close()
         outcome, stop_reason, answer = end_of(state, self._document.run.uid)
         return self._strict(self.result(outcome, stop_reason, answer))
 
@@ -198,7 +222,28 @@ class Invocation:
             app_error("ScriptMismatch", f"{first}: never played ({len(unused)} steps are left over)")
         )
 
-    async def _invoke(self, agent: Agent) -> Mapping[str, Any]:
+    async def _draw_facts(self, state: Mapping[str, Any], context: RunContext) -> None:
+        """What was enqueued becomes facts, unless the run is told to stop: then it waits for the next one.
+
+        Raises:
+            RunEnded: the script does not fit the run.
+        """
+        if self._keeper is None:
+            return
+        ask = asker(context, state, self._observer, self._document.pipeline.memory.flush_timeout_seconds)
+        drawing = asyncio.create_task(
+            self._keeper.finish(ask, thread=context.thread, user=context.user), name="memory"
+        )
+        try:
+            await asyncio.wait({drawing})
+        except asyncio.CancelledError:
+            # The agent had ended well by then.
+            drawing.cancel()
+            await asyncio.wait({drawing})
+        if not drawing.cancelled():
+            drawing.result()
+
+    async def _invoke(self, agent: Agent, context: RunContext) -> Mapping[str, Any]:
         document = self._document
         config: RunnableConfig = {
             "configurable": {"thread_id": thread_key(document)},
@@ -218,7 +263,7 @@ class Invocation:
         for file in self._files:
             # What an earlier epoch brought may have been worked on since.
             self.session.staging.add(file.path, file.data, keep=True, only_missing=state is None)
-        return await agent.ainvoke(state, config, context=self._context(), durability="sync")
+        return await agent.ainvoke(state, config, context=context, durability="sync")
 
     def _context(self) -> RunContext:
         document, ports = self._document, self._ports
@@ -246,6 +291,7 @@ class Invocation:
             title_model=self._title_model,
             gate=calls.gate,
             memory=self._memory,
+            keeper=self._keeper,
             skills=self._skills,
             files=self._files,
             deferred=self._servers,

@@ -16,6 +16,7 @@ from skerry_runner.middleware.deferredtoolfilter import DeferredToolFilter
 from skerry_runner.middleware.dynamiccontext import DynamicContext
 from skerry_runner.middleware.llmerrors import LLMErrorHandling
 from skerry_runner.middleware.loopdetection import LoopDetection
+from skerry_runner.middleware.memory import Memory
 from skerry_runner.middleware.rungate import RunGate
 from skerry_runner.middleware.safetyfinishreason import SafetyFinishReason
 from skerry_runner.middleware.sandbox import Sandbox
@@ -118,6 +119,13 @@ BEFORE_CUSTOM: tuple[RowSpec, ...] = (
         "Before the guards of an answer: its after_model knows by their mark what they wrote, and takes nothing from it.",
         lambda document: Title(document.pipeline.title),
         always,
+        subagents=False,
+    ),
+    RowSpec(
+        "Memory",
+        "After the rows that reword the answer; its after_agent runs before the base rows let go of what they hold.",
+        lambda _: Memory(),
+        when(lambda document: document.pipeline.memory.enabled, "pipeline.memory.enabled"),
         subagents=False,
     ),
     RowSpec(

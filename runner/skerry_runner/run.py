@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from skerry_api.document import RunDocument
     from skerry_runner.invocation import Invocation
     from skerry_runner.llm.calls import Breakers
+    from skerry_runner.memory.runmemory import OpenStore
     from skerry_runner.persistence.opening import StatePlace
 
 __all__ = ["CANCEL_GRACE_SECONDS", "boot", "run_document"]
@@ -42,12 +43,14 @@ async def run_document(
     breakers: Breakers | None = None,
     environ: Mapping[str, str] | None = None,
     place: StatePlace | None = None,
+    open_memory: OpenStore | None = None,
 ) -> RunResult:
     """Run the agent; report started, progress and ended. Never raises for the run's own faults.
 
     `breakers` are the process's circuit breakers, for whoever carries out several runs. `environ` holds the headers
     of MCP servers, each under its `headers_env`. `place` is where state is kept, in memory if None; a
     `checkpointer` that is open already takes its place.
+    `open_memory` opens the store of memories in another place than `place`.
     `ports.cancellation` stops it: executions are killed and the outcome is Cancelled or Interrupted.
     """
     await ports.reporter.started()
@@ -63,6 +66,7 @@ async def run_document(
         files=ports.files,
         environ=environ or {},
         place=place,
+        open_memory=open_memory,
     )
     ports.journal.emit(invocation.start_event())
     async with invocation.session.hold():

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware.internal_call_transformer import internal_call_metadata
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
@@ -44,6 +45,8 @@ class InternalAnswer:
 
     message: AIMessage | None
     error: str | None = None
+    unscripted: bool = False
+    """The model is scripted and its script says nothing to this."""
     update: dict[str, Any] = field(default_factory=dict)
 
 
@@ -80,12 +83,13 @@ async def internal_call(
     *,
     seconds: float,
     model: BuiltModel | None = None,
+    callbacks: Sequence[BaseCallbackHandler] | None = None,
 ) -> InternalAnswer:
     """Ask the run's model something, without tools; its tokens count for the run, under `internal`.
 
     `model` is another of the same endpoint; a scripted run speaks through its script alone.
 
-    Call it within a node or wrap hook: the run's callbacks are taken from there.
+    Within a node or wrap hook the run's callbacks are taken from there; elsewhere give them.
 
     Raises:
         RunEnded: the script does not fit the run.
@@ -103,16 +107,20 @@ async def internal_call(
         "metadata": {**internal_call_metadata(), AGENT_KEY: context.agent, PURPOSE_KEY: purpose.value},
     }
 
+    if callbacks is not None:
+        config["callbacks"] = list(callbacks)
+
     async def attempt() -> AIMessage:
         if isinstance(voice, ScriptedModel) and not voice.playhead.has_next(voice.part):
             raise _UnscriptedError(f"the script has no step left for the purpose {purpose}")
         return await voice.ainvoke(list(messages), config)
 
+    unscripted = isinstance(voice, ScriptedModel) and not voice.playhead.has_next(voice.part)
     message, error = await _bounded(context, attempt, seconds)
     update = (
         {"script": {key: voice.playhead.position(voice.part)}} if isinstance(voice, ScriptedModel) else {}
     )
-    return InternalAnswer(message, error, update)
+    return InternalAnswer(message, error, unscripted, update)
 
 
 async def _bounded(

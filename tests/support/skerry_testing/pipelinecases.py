@@ -17,6 +17,10 @@ def _summary(**settings: Any) -> Json:
     return {"pipeline": {"summarization": settings}}
 
 
+def _memory(**settings: Any) -> Json:
+    return {"pipeline": {"memory": settings}}
+
+
 def _server(**fields: Any) -> Json:
     return {"mcpServers": [{"name": "wiki", **fields}]}
 
@@ -48,6 +52,10 @@ PIPELINE_SPECS: tuple[tuple[str, Json, str], ...] = (
     ("summary: no trigger", _summary(trigger=[]), f"{SUMMARY}.trigger"),
     ("summary: keeps what triggers it", _summary(trigger=[{"messages": 20}]), f"{SUMMARY}.keep"),
     ("summary: a fraction above one", _summary(trigger=[{"fraction": "1.5"}]), f"{SUMMARY}.trigger[0].fraction"),
+    ("memory: of an agent of one's own", _memory(agent="coder", minConfidence="0.85"), ""),
+    ("memory: confidence above one", _memory(minConfidence="1.5"), "spec.pipeline.memory.minConfidence"),
+    ("memory: an agent that is no label", _memory(agent="The Coder"), "spec.pipeline.memory.agent"),
+    ("memory: no such flush", _memory(flush="Never"), "spec.pipeline.memory.flush"),
     ("safety: no adapters", {"pipeline": {"safetyFinishReason": {"adapters": []}}}, ADAPTERS),
     ("loop: a warning at the limit", _loop(warn=5, tools=[{"name": "bash", "warn": 90, "hard": 90}]), ""),
     ("loop: a warning beyond the limit", _loop(warn=6), f"{LOOP}.warn"),

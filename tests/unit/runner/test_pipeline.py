@@ -33,6 +33,7 @@ FULL = document(
     pipeline={
         "summarization": {"enabled": True},
         "todoList": {"enabled": True},
+        "memory": {"enabled": True},
         "custom": [{"path": "skerry_testing.customrows:Polite", "settings": {"word": "please"}}],
     },
     mcp_servers=[{"name": "wiki", "transport": "StreamableHTTP", "url": "http://192.0.2.1/mcp"}],
@@ -74,7 +75,7 @@ async def dispatched(document_: RunDocument) -> dict[Hook, list[str]]:
 def test_the_rows_in_order() -> None:
     assert names(assemble(FULL)) == [
         "RunGate", "ToolOutputBudget", "ThreadData", "Uploads", "Sandbox", "DanglingToolCall", "LLMErrorHandling",
-        "ToolErrorHandling", "DynamicContext", "Summarization", "TodoList", "TokenUsage", "Title", "ViewImage",
+        "ToolErrorHandling", "DynamicContext", "Summarization", "TodoList", "TokenUsage", "Title", "Memory", "ViewImage",
         "DeferredToolFilter", "LoopDetection", "Polite", "SafetyFinishReason",
     ]  # fmt: skip
     assert [spec.name for spec in rows_for(FULL)] == names(assemble(FULL))
@@ -101,6 +102,7 @@ def test_what_no_profile_is_without() -> None:
         ("TodoList", document(), "pipeline.todoList.enabled"),
         ("TokenUsage", document(pipeline={"tokenUsage": {"enabled": False}}), "pipeline.tokenUsage.enabled"),
         ("LoopDetection", document(pipeline={"loopDetection": {"enabled": False}}), "pipeline.loopDetection.enabled"),
+        ("Memory", document(), "pipeline.memory.enabled"),
         ("ViewImage", document(), "model.vision and pipeline.viewImage.enabled"),
         ("ViewImage", document(vision=True, pipeline={"viewImage": {"enabled": False}}), "model.vision and pipeline.viewImage.enabled"),
         ("DeferredToolFilter", document(), "deferred of any of mcpServers"),
@@ -126,7 +128,7 @@ def test_a_row_whose_condition_does_not_hold_is_left_out(
                                 "ViewImage", "DeferredToolFilter", "LoopDetection", "Polite"]),
         (Hook.AFTER_MODEL, ["SafetyFinishReason", "LoopDetection", "Title", "TokenUsage", "TodoList", "RunGate"]),
         (Hook.WRAP_TOOL_CALL, ["RunGate", "ToolOutputBudget", "Sandbox", "ToolErrorHandling", "DeferredToolFilter"]),
-        (Hook.AFTER_AGENT, ["LoopDetection", "ViewImage", "Title", "TodoList", "Sandbox", "RunGate"]),
+        (Hook.AFTER_AGENT, ["LoopDetection", "ViewImage", "Memory", "Title", "TodoList", "Sandbox", "RunGate"]),
     ],
 )  # fmt: skip
 async def test_who_runs_in_which_hook_and_in_which_order(hook: Hook, rows: list[str]) -> None:
