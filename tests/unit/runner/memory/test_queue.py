@@ -64,8 +64,9 @@ async def test_flags_add_up_over_a_thousand(pen: Pen) -> None:
 
 async def test_keys_are_thread_user_and_agent(pen: Pen) -> None:
     queue = MemoryQueue(pen.write)
-    for kwargs in ({}, {"thread": "t2"}, {"user": "u2"}, {"agent": "coder"}, {}):
-        queue.enqueue(snapshot(**kwargs))
+    others = (snapshot(thread="t2"), snapshot(user="u2"), snapshot(agent="coder"))
+    for each in (snapshot(), *others, snapshot()):
+        queue.enqueue(each)
     await queue.settle(LONG)
     assert len(pen.written) == 4
 

@@ -15,7 +15,8 @@ from skerry_testing.memories import NOON, snapshot
 KEY = SnapshotKey("t", "u", "lead")
 
 
-def said(text: Any, *, run: str = "r", id_: str = "h", **kwargs: Any) -> HumanMessage:
+def said(text: Any, *, run: str = "r", id_: str = "h", original: Any = None) -> HumanMessage:
+    kwargs = {} if original is None else {ORIGINAL: original}
     return HumanMessage(text, id=id_, additional_kwargs={RUN_ID: run, **kwargs})
 
 
@@ -44,16 +45,16 @@ def test_the_user_s_text_and_the_final_answer_alone() -> None:
 
 
 def test_the_block_of_uploads_is_not_the_user_s() -> None:
-    assert fresh(said("<uploads>…</uploads>\n\nsum it up", **{ORIGINAL: "sum it up"}), answer("ok")) == [
+    assert fresh(said("<uploads>…</uploads>\n\nsum it up", original="sum it up"), answer("ok")) == [
         ("sum it up", "ok")
     ]
     blocks = [
         {"type": "text", "text": "look"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
     ]
-    assert fresh(said(["x"], **{ORIGINAL: blocks}), answer("ok")) == [("look", "ok")]
+    assert fresh(said(["x"], original=blocks), answer("ok")) == [("look", "ok")]
     # Files alone say nothing of the user, nor does what was answered to them.
-    assert taken(said("<uploads>…</uploads>", **{ORIGINAL: " "}), answer("ok")) is None
+    assert taken(said("<uploads>…</uploads>", original=" "), answer("ok")) is None
 
 
 @pytest.mark.parametrize("flag", [STOP, MODEL_ERROR, HIDDEN])
