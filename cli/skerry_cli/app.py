@@ -86,6 +86,34 @@ def run(
     )
 
 
+_Namespace = Annotated[
+    str | None, typer.Option("-n", "--namespace", metavar="NS", help="Namespace [default: kubectl's].")
+]
+_Context = Annotated[
+    str | None, typer.Option(metavar="CONTEXT", help="Context of the kubeconfig [default: kubectl's].")
+]
+
+
+@app.command()
+def watch(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the AgentRun.")],
+    *,
+    namespace: _Namespace = None,
+    context: _Context = None,
+    output: Annotated[
+        ListOutput, typer.Option("-o", "--output", help="Words for people, or the journal's JSON lines.")
+    ] = ListOutput.TEXT,
+) -> None:
+    """Follow a run in a cluster: its status, and what its agent does.
+
+    Goes through kubectl: port-forward to the runner Pod while it lives, its log afterwards. Exit code 0: Succeeded;
+    2: no such run, or no way to it; 1: any other end.
+    """
+    from skerry_cli.watch import watch as follow
+
+    raise typer.Exit(follow(name, namespace, context, output))
+
+
 @app.command()
 def pipeline(
     *,

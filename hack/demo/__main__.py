@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import json
 import sys
 import textwrap
 from typing import Any
 
-from demo.follow import Follower
 from demo.install import SYSTEM, deliver_images, install
 from demo.target import ROOT, DemoFailed, Target, embedded, existing, take_down
 from images.steps import Steps
+from skerry_cli.kubectl import Kubectl, KubectlError
+from skerry_cli.watch import Watcher
 
 __all__ = ["main"]
 
@@ -58,7 +61,18 @@ def _play(target: Target, namespace: str, steps: Steps) -> dict[str, Any]:
     # A run is immutable: one from an earlier demo makes room.
     target.run(kubectl, "delete", "agentrun", "hello", "--ignore-not-found", "--wait=true")
     steps.say(target.run(kubectl, "apply", "-f", str(HELLO)).strip().replace("\n", ", "))
-    return Follower(target, namespace, "hello", steps.say).follow(WITHIN)
+    return asyncio.run(_follow(Watcher(Kubectl(target.kubectl, namespace), "hello", steps.say, steps.say)))
+
+
+async def _follow(watcher: Watcher) -> dict[str, Any]:
+    try:
+        async with asyncio.timeout(WITHIN):
+            return await watcher.follow()
+    except TimeoutError:
+        run = await watcher.kubectl.json("get", "agentrun", watcher.name)
+        raise DemoFailed(f"{watcher.name} did not end in time: {json.dumps(run)}") from None
+    except KubectlError as error:
+        raise DemoFailed(str(error)) from error
 
 
 def _show(target: Target, options: argparse.Namespace, run: dict[str, Any]) -> None:

@@ -10,7 +10,8 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 
 from skerry_api.document import API_KEY_ENV, DSN_ENV, RunDocument
@@ -22,6 +23,7 @@ from skerry_runner.cluster.logs import configure_logs
 from skerry_runner.cluster.session import Session
 from skerry_runner.journal import FileSink, Journal, Sink, StreamSink
 from skerry_runner.ports import Ports, RunResult
+from skerry_runner.stream.buffer import EventBuffer
 
 log = logging.getLogger("skerry_runner")
 
@@ -43,9 +45,13 @@ def _place_secrets(dsn: str | None) -> tuple[str, ...]:
 
 
 def _open_journal(
-    env: Environment, document: RunDocument, secrets: Sequence[str | None], headers: Mapping[str, str]
+    env: Environment,
+    document: RunDocument,
+    secrets: Sequence[str | None],
+    headers: Mapping[str, str],
+    live: EventBuffer,
 ) -> Journal:
-    sinks: list[Sink] = [StreamSink(sys.stdout)]
+    sinks: list[Sink] = [StreamSink(sys.stdout), live]
     try:
         sinks.append(FileSink(env.state / "journal.jsonl"))
     except OSError as error:
@@ -71,6 +77,8 @@ async def _serve(env: Environment) -> int:
         name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith(HEADERS_ENV_PREFIX)
     }
     booted = asyncio.create_task(asyncio.to_thread(_boot))
+    live, over = EventBuffer(), asyncio.Event()
+    watchable = asyncio.create_task(_serve_live(live, env.stream_port, over))
 
     async def carry_out(document: RunDocument, ports: Ports) -> RunResult:
         from skerry_runner.persistence.opening import StatePlace
@@ -83,11 +91,29 @@ async def _serve(env: Environment) -> int:
     identity = env.identity
     async with HttpRunPort(env.api_server, env.service_account, identity.namespace, identity.run) as port:
         secrets = [api_key, *_place_secrets(dsn)]
-        outcome = await Session(
-            env, port, carry_out, lambda document: _open_journal(env, document, secrets, headers), terminated
-        ).run()
+
+        def open_journal(document: RunDocument) -> Journal:
+            return _open_journal(env, document, secrets, headers, live)
+
+        outcome = await Session(env, port, carry_out, open_journal, terminated).run()
+    live.close()
+    over.set()
+    await watchable
     log.info("ended: %s %s", outcome.class_.value, outcome.reason)
     return 0 if outcome.class_ is OutcomeClass.SUCCEEDED else 1
+
+
+async def _serve_live(buffer: EventBuffer, port: int, over: asyncio.Event) -> None:
+    """The live stream, beside everything else: no run waits for it."""
+
+    def imported() -> Callable[[EventBuffer, int], AbstractAsyncContextManager[int | None]]:
+        from skerry_runner.stream.server import serve_stream
+
+        return serve_stream
+
+    serve_stream = await asyncio.to_thread(imported)
+    async with serve_stream(buffer, port):
+        await over.wait()
 
 
 def _boot() -> None:

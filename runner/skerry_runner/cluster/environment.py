@@ -11,6 +11,7 @@ from pathlib import Path
 
 from skerry_api.document import DOCUMENT_PATH
 from skerry_api.files import FILES_PATH
+from skerry_api.stream import STREAM_PORT
 
 __all__ = ["BadEnvironment", "Environment", "Identity", "read_environment"]
 
@@ -45,6 +46,8 @@ class Environment:
     state: Path
     termination_log: Path
     files: Path = Path(FILES_PATH)
+    stream_port: int = STREAM_PORT
+    """Where the live stream listens, on loopback; 0: any free port."""
 
 
 def _api_server(env: Mapping[str, str]) -> str | None:
@@ -57,7 +60,7 @@ def _api_server(env: Mapping[str, str]) -> str | None:
 
 
 def read_environment(env: Mapping[str, str]) -> Environment:
-    """Read the environment; the `SKERRY_*` paths exist for runners outside a Pod. Raises BadEnvironment."""
+    """Read the environment; the `SKERRY_*` variables exist for runners outside a Pod. Raises BadEnvironment."""
     faults = [f"{name} is not set" for name in ("POD_NAME", "POD_UID", "POD_NAMESPACE") if not env.get(name)]
     server = _api_server(env)
     if server is None:
@@ -66,6 +69,9 @@ def read_environment(env: Mapping[str, str]) -> Environment:
     epoch = int(number) if number.isdecimal() else 0
     if env.get("POD_NAME") and (not run or epoch < 1):
         faults.append(f"POD_NAME is {env['POD_NAME']!r}, not <run>-<epoch>")
+    stream = env.get("SKERRY_STREAM_PORT", str(STREAM_PORT))
+    if not (stream.isascii() and stream.isdecimal() and int(stream) < 65536):
+        faults.append(f"SKERRY_STREAM_PORT is {stream!r}, not a port")
     if faults or server is None:
         raise BadEnvironment("; ".join(faults))
     return Environment(
@@ -78,4 +84,5 @@ def read_environment(env: Mapping[str, str]) -> Environment:
         state=Path(env.get("SKERRY_STATE", STATE)),
         termination_log=Path(env.get("SKERRY_TERMINATION_LOG", TERMINATION_LOG)),
         files=Path(env.get("SKERRY_FILES", FILES_PATH)),
+        stream_port=int(stream),
     )

@@ -128,7 +128,7 @@ class Epoch:
             "POD_NAMESPACE": self.api.namespace, "NODE_NAME": "node-1",
             "SKERRY_API_SERVER": self.api.access.server, "SKERRY_SERVICE_ACCOUNT": str(self.folder),
             "SKERRY_DOCUMENT": str(self.folder / "document.json"), "SKERRY_STATE": str(self.folder),
-            "SKERRY_TERMINATION_LOG": str(self.folder / "termination-log"),
+            "SKERRY_TERMINATION_LOG": str(self.folder / "termination-log"), "SKERRY_STREAM_PORT": "0",
         }  # fmt: skip
         with (self.folder / "stdout").open("wb") as out, (self.folder / "stderr").open("wb") as err:
             self.process = await asyncio.create_subprocess_exec(

@@ -1,0 +1,122 @@
+"""The user's kubectl: credentials, contexts and plugins are its business, and rights are the user's own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+__all__ = ["Kubectl", "KubectlError", "find_kubectl", "objects"]
+
+Json = dict[str, Any]
+_FORWARDING = re.compile(rb"Forwarding from 127\.0\.0\.1:(\d+) ")
+_LINE_MAX = 64 * 1024 * 1024
+"""Longest line that is read: an AgentRun, or a line of a journal."""
+
+
+class KubectlError(Exception):
+    """kubectl failed; the message is what it said."""
+
+
+def find_kubectl(env: Mapping[str, str]) -> tuple[str, ...]:
+    """`SKERRY_KUBECTL`, or kubectl on the PATH. Raises KubectlError."""
+    found = env.get("SKERRY_KUBECTL") or shutil.which("kubectl", path=env.get("PATH"))
+    if not found:
+        raise KubectlError("kubectl is not on the PATH; SKERRY_KUBECTL may name it")
+    return (found,)
+
+
+@dataclass(frozen=True)
+class Kubectl:
+    """kubectl for one namespace and context; None: those of the kubeconfig."""
+
+    command: tuple[str, ...]
+    """The program, with arguments that belong to every call."""
+    namespace: str | None = None
+    context: str | None = None
+
+    async def json(self, *arguments: str, given: bytes | None = None) -> Json:
+        """What `kubectl … -o json` prints; `given` goes to its stdin. Raises KubectlError."""
+        child = await self._start(*arguments, "--output=json", piped=given is not None)
+        out, error = await child.communicate(given)
+        if child.returncode:
+            raise KubectlError(_said(error))
+        answer: Json = json.loads(out)
+        return answer
+
+    async def lines(self, *arguments: str) -> AsyncGenerator[bytes, None]:
+        """Its output as it comes, without newlines; raises KubectlError when it fails in the end."""
+        child = await self._start(*arguments)
+        out, error = _pipes(child)
+        said = asyncio.create_task(error.read())
+        try:
+            async for line in out:
+                yield line.rstrip(b"\n")
+            if await child.wait():
+                raise KubectlError(_said(await said))
+        finally:
+            await _end(child)
+            said.cancel()
+
+    async def watch(self, *arguments: str) -> AsyncGenerator[Json, None]:
+        """Objects as `kubectl get … --watch` shows them: the present state, then every change."""
+        async with aclosing(self.lines("get", *arguments, "--watch", "--output=json")) as lines:
+            async for each in objects(lines):
+                yield each
+
+    @asynccontextmanager
+    async def forward(self, pod: str, port: int) -> AsyncIterator[int]:
+        """A local port that leads to the Pod's. Raises KubectlError if there is none."""
+        child = await self._start("port-forward", "--address=127.0.0.1", f"pod/{pod}", f":{port}")
+        try:
+            out, error = _pipes(child)
+            found = _FORWARDING.match(await out.readline())
+            if found is None:
+                raise KubectlError(_said(await error.read()))
+            yield int(found[1])
+        finally:
+            await _end(child)
+
+    async def _start(self, *arguments: str, piped: bool = False) -> asyncio.subprocess.Process:
+        where = [f"--context={self.context}"] if self.context else []
+        where += [f"--namespace={self.namespace}"] if self.namespace else []
+        try:
+            return await asyncio.create_subprocess_exec(
+                *self.command, *where, *arguments,
+                stdin=asyncio.subprocess.PIPE if piped else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, limit=_LINE_MAX,
+            )  # fmt: skip
+        except OSError as error:
+            raise KubectlError(
+                f"{self.command[0]}: {error.strerror or os.strerror(error.errno or 0)}"
+            ) from error
+
+
+async def objects(lines: AsyncIterator[bytes]) -> AsyncGenerator[Json, None]:
+    """JSON objects as kubectl prints them one after another: each over several lines, the last of them a lone brace."""
+    gathered: list[bytes] = []
+    async for line in lines:
+        gathered.append(line)
+        if line == b"}":
+            yield json.loads(b"\n".join(gathered))
+            gathered = []
+
+
+def _pipes(child: asyncio.subprocess.Process) -> tuple[asyncio.StreamReader, asyncio.StreamReader]:
+    return cast("asyncio.StreamReader", child.stdout), cast("asyncio.StreamReader", child.stderr)
+
+
+async def _end(child: asyncio.subprocess.Process) -> None:
+    if child.returncode is None:
+        child.kill()
+    await child.wait()
+
+
+def _said(error: bytes) -> str:
+    return error.decode(errors="replace").strip() or "kubectl failed without a word"
