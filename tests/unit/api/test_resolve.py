@@ -89,7 +89,7 @@ def test_what_the_run_may_choose_wins_over_the_profile() -> None:
 
 
 def test_the_pipeline_is_the_profile_s_and_survives_the_document_s_json() -> None:
-    made = document(run(), profile(pipeline=PIPELINE))
+    made = document(run(), profile(pipeline=PIPELINE, allowedModels=["openai:y"]))
     assert made.pipeline.wire() == PIPELINE
     assert RunDocument.model_validate_json(document_json(made)) == made
 
