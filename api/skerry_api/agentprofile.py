@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -22,6 +21,8 @@ from skerry_api.mcp import McpServers
 from skerry_api.persistence import Persistence
 from skerry_api.phases import Acquire
 from skerry_api.pipeline import PipelineSettings
+from skerry_api.subagents import Subagents
+from skerry_api.toolname import ToolName
 
 __all__ = [
     "SCRIPT_MAX", "AgentProfile", "AgentProfileSpec", "ModelPrice", "ProfileModel", "ProfileSandbox", "ProfileTools", "RunnerNetwork", "RunnerSettings", "ToolName",
@@ -29,21 +30,6 @@ __all__ = [
 
 SCRIPT_MAX = 131_072
 """Longest inline script, in characters."""
-
-
-class ToolName(StrEnum):
-    """Tools that a profile can enable."""
-
-    BASH = "bash"
-    LS = "ls"
-    GLOB = "glob"
-    GREP = "grep"
-    READ_FILE = "read_file"
-    WRITE_FILE = "write_file"
-    STR_REPLACE = "str_replace"
-    VIEW_IMAGE = "view_image"
-    """Given only to a model that sees images."""
-    PRESENT_FILES = "present_files"
 
 
 class ModelPrice(KubeModel):
@@ -171,6 +157,9 @@ class AgentProfileSpec(KubeModel):
     )
     tools: ProfileTools = Field(default=ProfileTools(), description="The agent's tools.")
     mcp_servers: McpServers = Field(default=(), description="MCP servers whose tools the agent gets.")
+    subagents: Subagents = Field(
+        default=Subagents(), description="Agents that the run's own agent may hand work to."
+    )
     pipeline: PipelineSettings = Field(
         default=PipelineSettings(), description="Settings of the middlewares around the agent's steps."
     )

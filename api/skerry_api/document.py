@@ -14,6 +14,7 @@ from skerry_api.mcp import McpServer
 from skerry_api.persistence import PersistenceType
 from skerry_api.phases import Acquire
 from skerry_api.pipeline import PipelineSettings
+from skerry_api.subagents import Subagents
 
 __all__ = [
     "API_KEY_ENV", "DOCUMENT_MAX", "DOCUMENT_PATH", "DSN_ENV", "DocumentModel", "DocumentRun", "DocumentSandbox",
@@ -73,6 +74,7 @@ class RunDocument(_Part):
     persistence: PersistenceType = PersistenceType.EPHEMERAL
     tools: tuple[ToolName, ...]
     mcp_servers: tuple[McpServer, ...] = ()
+    subagents: Subagents = Subagents()
     pipeline: PipelineSettings = PipelineSettings()
     max_turns: int = Field(ge=1)
     max_tokens: int | None = Field(default=None, ge=1)

@@ -15,6 +15,7 @@ from skerry_api.rows.llmerrorhandling import LLMErrorHandlingSettings
 from skerry_api.rows.loopdetection import LoopDetectionSettings
 from skerry_api.rows.memory import MemorySettings
 from skerry_api.rows.safetyfinishreason import SafetyFinishReasonSettings
+from skerry_api.rows.subagentlimit import SubagentLimitSettings
 from skerry_api.rows.summarization import SummarizationSettings
 from skerry_api.rows.title import TitleSettings
 from skerry_api.rows.todolist import TodoListSettings
@@ -78,6 +79,9 @@ class PipelineSettings(KubeModel):
     )
     deferred_tool_filter: DeferredToolFilterSettings = Field(
         default=DeferredToolFilterSettings(), description="Tools that the agent searches for."
+    )
+    subagent_limit: SubagentLimitSettings = Field(
+        default=SubagentLimitSettings(), description="How much work is handed to subagents."
     )
     loop_detection: LoopDetectionSettings = Field(
         default=LoopDetectionSettings(), description="Agents that go in circles."

@@ -212,6 +212,7 @@ def _document(run: AgentRun, profile: AgentProfile, texts: Texts, epoch: int) ->
         persistence=profile.spec.persistence.type,
         tools=_tools(profile.spec),
         mcp_servers=profile.spec.mcp_servers,
+        subagents=profile.spec.subagents,
         pipeline=profile.spec.pipeline,
         max_turns=spec.limits.max_turns,
         max_tokens=spec.limits.max_tokens,
@@ -248,6 +249,10 @@ def oversize(document: RunDocument, run: AgentRun, profile: AgentProfile) -> Pro
         source: document.model.script or "",
         _prompt_path(run): document.prompt,
         f"AgentProfile {profile.metadata.name}: spec.systemPrompt": document.system_prompt,
+        **{
+            f"AgentProfile {profile.metadata.name}: spec.subagents.types[{index}].systemPrompt": kind.system_prompt
+            for index, kind in enumerate(document.subagents.types)
+        },
     }
     path, text = max(parts.items(), key=lambda part: len(part[1].encode()))
     return Problem(

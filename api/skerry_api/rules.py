@@ -219,6 +219,18 @@ RULES: dict[str, Rule] = {
         lambda s, _: s["toolWarn"] <= s["toolHard"],
         ".toolWarn",
     ),
+    "subagent-name": Rule(
+        "self.name != 'lead'",
+        "lead is the name of the run's own agent",
+        lambda s, _: s["name"] != "lead",
+        ".name",
+    ),
+    "subagent-tools": Rule(
+        "!has(self.tools) || !self.tools.exists(name, name in ['view_image', 'present_files'])",
+        "view_image and present_files are tools of the run's own agent alone",
+        lambda s, _: not {"view_image", "present_files"} & set(s.get("tools", ())),
+        ".tools",
+    ),
     "mcp-http": Rule(
         "self.transport != 'StreamableHTTP' || has(self.url)",
         "is required with transport StreamableHTTP",

@@ -16,6 +16,7 @@ from skerry_runner.models.internal import ModelGate, ungated
 from skerry_runner.ports import Clock, JournalPort
 from skerry_runner.session import SandboxSession
 from skerry_runner.skills import Skill
+from skerry_runner.subagents.port import Subagents
 from skerry_runner.usage import Tally
 
 __all__ = ["RunContext", "ToolLimits"]
@@ -59,6 +60,8 @@ class RunContext:
     budget: Budget = field(default_factory=Budget)
     """Of the whole run, whoever spends it: `tally.whole` says what was used."""
     agent: str = "lead"
+    execution: str = ""
+    """Of a subagent: which piece of work; tells its calls apart from those of all others."""
     model: BuiltModel | None = None
     """For internal calls."""
     title_model: BuiltModel | None = None
@@ -72,4 +75,6 @@ class RunContext:
     """Given with this run."""
     deferred: DeferredTools = field(default_factory=NoDeferredTools)
     """Tools that `tool_search` finds."""
+    subagents: Subagents | None = None
+    """Whom work may be handed to; a subagent has none."""
     tools: ToolLimits = field(default_factory=ToolLimits)

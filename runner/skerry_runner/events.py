@@ -15,7 +15,7 @@ from skerry_api.report import Outcome, Progress, Tokens, Usage
 
 __all__ = [
     "EVENT_TYPES", "TEXT_MAX", "ArtifactPresented", "Call", "Event", "FileStaged", "LlmCircuit", "LlmRetry", "LoopStop", "LoopWarning", "McpServerState", "MemoryEnqueued", "MemoryUpdated", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
-    "PipelineFault", "RunEnd", "RunStart", "SafetyTermination", "SandboxAcquired", "SandboxReleased", "SandboxReplaced", "ScriptUnused", "Summary", "TitleMade",
+    "PipelineFault", "RunEnd", "RunStart", "SafetyTermination", "SandboxAcquired", "SandboxReleased", "SandboxReplaced", "ScriptUnused", "SubagentCapped", "SubagentEnd", "SubagentStart", "SubagentStep", "Summary", "TitleMade",
     "TodoEntry", "TodoWritten", "ToolCall", "ToolResult", "UnusedStep", "clip",
 ]  # fmt: skip
 
@@ -307,6 +307,58 @@ class MemoryUpdated(Event):
     error: str | None = None
     dropped: bool = False
     """Nobody will try again; without it a failed update waits."""
+
+
+class SubagentStart(Event):
+    """A piece of work is handed to a subagent, who acts as the line's `agent`; `id` names this execution, `call` is the lead's."""
+
+    TYPE: ClassVar[str] = "subagent.start"
+    id: str
+    call: str
+    description: str = ""
+    prompt: str
+    chars: int
+    """Of the prompt."""
+    tools: tuple[str, ...]
+    max_turns: int
+    timeout_seconds: int
+
+
+class SubagentStep(Event):
+    """A subagent's model has answered: `step` counts from 1, `message` is the answer's id."""
+
+    TYPE: ClassVar[str] = "subagent.step"
+    id: str
+    step: int
+    message: str | None
+    chars: int
+    tool_calls: tuple[Call, ...] = ()
+
+
+class SubagentEnd(Event):
+    """A subagent is done: `status` completed, failed, timed_out or cancelled. Exactly one for a start."""
+
+    TYPE: ClassVar[str] = "subagent.end"
+    id: str
+    call: str
+    status: str
+    reason: str
+    error: str | None = None
+    steps: int
+    chars: int
+    """Of the result."""
+    usage: Tokens
+
+
+class SubagentCapped(Event):
+    """An answer wanted to hand on more work than it may: `cut` calls are not made, `left` more are possible in this run."""
+
+    TYPE: ClassVar[str] = "subagent.capped"
+    message: str | None
+    cut: int
+    left: int
+    stopped: bool
+    """Whether the run ends with it."""
 
 
 class ScriptUnused(Event):

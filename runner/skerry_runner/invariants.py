@@ -77,6 +77,12 @@ INVARIANTS: tuple[Invariant, ...] = (
     After("Memory", "DynamicContext", "a user's text is remembered without what was put before it"),
     After("ViewImage", "Summarization", "an image to be shown next is not summarised away"),
     After("DeferredToolFilter", "ToolErrorHandling", "an error in the search is a result"),
+    After("SubagentLimit", "LLMErrorHandling", "an answer in place of the model's hands on no work"),
+    After("SubagentLimit", "ToolErrorHandling", "an error in handing work on is a result"),
+    After("SubagentLimit", "TodoList", "a list is not taken as unfinished when the run was stopped"),
+    After("SubagentLimit", "TokenUsage", "tokens are put down to the calls that are left"),
+    After("SubagentLimit", "Title", "a title takes nothing from words of a guard"),
+    After("LoopDetection", "SubagentLimit", "calls that a loop was stopped for hand on no work"),
     Last(
         "SafetyFinishReason", "its after_model runs first: no row acts on calls of an answer that was stopped"
     ),

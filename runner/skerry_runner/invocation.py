@@ -38,10 +38,12 @@ from skerry_runner.ports import Ports, RunResult
 from skerry_runner.session import SandboxSession
 from skerry_runner.skills import Skill
 from skerry_runner.state import RunLimits
+from skerry_runner.subagents.pool import SubagentPool
+from skerry_runner.subagents.replay import seed_played
 from skerry_runner.toolservers import NoToolServers, OpenServers, ToolServers
-from skerry_runner.usage import Counts, Tally
+from skerry_runner.usage import Tally, counts_of
 
-__all__ = ["AgentBuilder", "Invocation", "counts_of", "thread_key", "tool_limits"]
+__all__ = ["AgentBuilder", "Invocation", "thread_key", "tool_limits"]
 
 AgentBuilder = Callable[[RunDocument, BuiltModel, BaseCheckpointSaver[Any], Sequence[BaseTool]], Agent]
 """The last: tools of servers, beside those that the document names."""
@@ -56,20 +58,6 @@ def tool_limits(document: RunDocument) -> ToolLimits:
     limits = ToolLimits(image_bytes=pipeline.view_image.max_image_bytes)
     # What a tool cut off could not go to a file.
     return replace(limits, bash_chars=0) if pipeline.tool_output_budget.enabled else limits
-
-
-def counts_of(limits: RunLimits) -> Counts:
-    """What graph state kept of a run."""
-    return Counts(
-        turns=limits.get("turns", 0),
-        model_calls=limits.get("model_calls", 0),
-        input=limits.get("input", 0),
-        output=limits.get("output", 0),
-        total=limits.get("total", 0),
-        internal=limits.get("internal", 0),
-        subagents=limits.get("subagents", 0),
-        cost=limits.get("cost", 0),
-    )
 
 
 def _run_memory(document: RunDocument, ports: Ports, open_store: OpenStore) -> RunMemory | None:
@@ -135,6 +123,7 @@ class Invocation:
         self.session = SandboxSession(ports.sandboxes, ports.reporter, ports.journal)
         self._open_servers = servers
         self._servers: ToolServers = NoToolServers()
+        self._subagents: SubagentPool | None = None
 
     def start_event(self) -> RunStart:
         """The journal's first line."""
@@ -164,6 +153,7 @@ class Invocation:
                 # Before servers and sandbox: an epoch that others have overtaken touches nothing.
                 self._servers = self._made_servers()(self.session)
                 tools = await self._servers.open()
+                self._subagents = SubagentPool(self._document, self._built, tools)
                 agent = self._build(self._document, self._built, kept.saver, tools)
                 context = self._context()
                 state = await self._invoke(agent, context)
@@ -178,6 +168,8 @@ class Invocation:
             await self._servers.close()
             if self._keeper is not None:
                 await self._keeper.close()
+        if self._built.playhead is not None:
+            seed_played(self._built.playhead, state.get("messages", ()), self._document.run.uid)
         outcome, stop_reason, answer = end_of(state, self._document.run.uid)
         return self._strict(self.result(outcome, stop_reason, answer))
 
@@ -295,6 +287,7 @@ class Invocation:
             skills=self._skills,
             files=self._files,
             deferred=self._servers,
+            subagents=self._subagents,
             tools=tool_limits(document),
         )
 

@@ -20,6 +20,7 @@ from skerry_runner.middleware.memory import Memory
 from skerry_runner.middleware.rungate import RunGate
 from skerry_runner.middleware.safetyfinishreason import SafetyFinishReason
 from skerry_runner.middleware.sandbox import Sandbox
+from skerry_runner.middleware.subagentlimit import SubagentLimit
 from skerry_runner.middleware.summarization import Summarization
 from skerry_runner.middleware.threaddata import ThreadData
 from skerry_runner.middleware.title import Title
@@ -30,6 +31,7 @@ from skerry_runner.middleware.tooloutputbudget import ToolOutputBudget
 from skerry_runner.middleware.uploads import Uploads
 from skerry_runner.middleware.viewimage import ViewImage
 from skerry_runner.rowspec import AnyRow, Presence, RowSpec, always, when
+from skerry_runner.subagents.kinds import kinds_for
 
 __all__ = ["BEFORE_CUSTOM", "BEHIND_CUSTOM", "ROWS", "AnyRow", "assemble", "rows_for"]
 
@@ -151,6 +153,13 @@ BEFORE_CUSTOM: tuple[RowSpec, ...] = (
         ),
     ),
     RowSpec(
+        "SubagentLimit",
+        "Before LoopDetection, whose after_model runs first: calls that a loop is stopped for count as handed on by nobody.",
+        lambda document: SubagentLimit(document.pipeline.subagent_limit, kinds_for(document)),
+        when(lambda document: document.subagents.enabled, "subagents.enabled"),
+        subagents=False,
+    ),
+    RowSpec(
         "LoopDetection",
         "Last of ours before a user's rows: its warning ends the request, and its after_model runs after "
         "SafetyFinishReason alone, so that no call counts that is not to be trusted.",
@@ -181,6 +190,7 @@ def _custom(document: RunDocument) -> list[RowSpec]:
             "A user's row.",
             lambda _, row=row, index=index: build_custom(row, index),  # type: ignore[misc]  # defaults bind the loop's values
             lambda _, index=index: Presence(present=True, reason=f"pipeline.custom[{index}]"),  # type: ignore[misc]  # likewise
+            subagents=False,
         )
         for index, row in enumerate(document.pipeline.custom)
     ]
@@ -196,14 +206,16 @@ def assemble(
     *,
     rows: Sequence[RowSpec] | None = None,
     invariants: Sequence[Invariant] = INVARIANTS,
+    subagent: bool = False,
 ) -> list[AnyRow]:
-    """The rows of the lead agent's pipeline.
+    """The rows of the lead agent's pipeline, or of a subagent's.
 
     Raises:
         PipelineError: an invariant is broken.
         InvalidDocument: a row of the user's own can't be made.
     """
-    chosen = [row for row in (rows_for(document) if rows is None else rows) if row.when(document).present]
+    table = rows_for(document) if rows is None else rows
+    chosen = [row for row in table if (row.subagents or not subagent) and row.when(document).present]
     made = [row.build(document) for row in chosen]
     # By the names that the rows themselves have: a user's row chooses its own.
     check_order([row.name for row in made], invariants)

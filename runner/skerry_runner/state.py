@@ -37,6 +37,8 @@ class RunLimits(TypedDict, total=False):
     cost: int
     """In pico-dollars."""
     empty_answers: int
+    delegations: int
+    """Pieces of work handed to subagents."""
     summary_turn: int
     """After a failed summary: the turn before which none is tried again."""
     todo_bounces: int

@@ -5,7 +5,7 @@ Providers' adapters fill different fields; a call that is left in one of them is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 
 __all__ = [
     "CALL_BLOCKS", "RAW_KEYS", "CallSource", "Declared", "append_text", "declared_calls", "names_of",
-    "without_call_blocks", "without_calls",
+    "without_call_blocks", "without_calls", "without_some_calls",
 ]  # fmt: skip
 
 CALL_BLOCKS = frozenset(
@@ -126,6 +126,47 @@ def without_calls(
     if not keep_finish_reason:
         update["response_metadata"] = _finished(message.response_metadata)
     return message.model_copy(update=update)
+
+
+def without_some_calls(
+    message: AIMessage,
+    cut: Collection[int],
+    *,
+    text: str | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+) -> AIMessage:
+    """A copy under the same id without the valid calls at these indices, wherever they stand; others stay.
+
+    Calls are told apart by their ids, which DanglingToolCall has made unique. `text` is appended, `kwargs` are added.
+    """
+    calls = [call for index, call in enumerate(message.tool_calls) if index not in cut]
+    gone = {call["id"] for index, call in enumerate(message.tool_calls) if index in cut}
+    content = _without_blocks_of(message.content, gone)
+    raw = {**message.additional_kwargs, **(kwargs or {})}
+    if isinstance(listed := raw.get("tool_calls"), list):
+        raw["tool_calls"] = [c for c in listed if not (isinstance(c, Mapping) and c.get("id") in gone)]
+    update: dict[str, Any] = {
+        "content": content if text is None else append_text(content, text),
+        "tool_calls": calls,
+        "additional_kwargs": raw,
+    }
+    if isinstance(message, AIMessageChunk):
+        update["tool_call_chunks"] = [c for c in message.tool_call_chunks if c["id"] not in gone]
+    return message.model_copy(update=update)
+
+
+def _without_blocks_of(content: Content, gone: Collection[str | None]) -> Content:
+    if isinstance(content, str):
+        return content
+    return [
+        block
+        for block in content
+        if not (
+            isinstance(block, Mapping)
+            and block.get("type") in CALL_BLOCKS
+            and (block.get("id") in gone or block.get("call_id") in gone)
+        )
+    ]
 
 
 def _finished(metadata: Mapping[str, Any]) -> dict[str, Any]:

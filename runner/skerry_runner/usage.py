@@ -19,9 +19,9 @@ from skerry_api.report import (
 
 if TYPE_CHECKING:
     from skerry_api.agentprofile import ModelPrice
-    from skerry_runner.state import TodoItem
+    from skerry_runner.state import RunLimits, TodoItem
 
-__all__ = ["PICO_PER_MICRO", "Counts", "Tally", "cost_of", "shown_todos"]
+__all__ = ["PICO_PER_MICRO", "Counts", "Tally", "cost_of", "counts_of", "shown_todos"]
 
 PICO_PER_MICRO = 1_000_000
 """Cost is added up in millionths of a micro-dollar: tokens times their price for a million, with nothing to round."""
@@ -67,6 +67,20 @@ class Counts:
             title=self.title,
             todos=self.todos,
         )
+
+
+def counts_of(limits: RunLimits) -> Counts:
+    """What graph state kept of a run."""
+    return Counts(
+        turns=limits.get("turns", 0),
+        model_calls=limits.get("model_calls", 0),
+        input=limits.get("input", 0),
+        output=limits.get("output", 0),
+        total=limits.get("total", 0),
+        internal=limits.get("internal", 0),
+        subagents=limits.get("subagents", 0),
+        cost=limits.get("cost", 0),
+    )
 
 
 _SHOWN = {
@@ -125,9 +139,35 @@ class Tally:
         """The tally of whoever makes a call: a child's, if there is one of this execution."""
         return self._children.get(execution, self) if execution is not None else self
 
+    def has_child(self, execution: str) -> bool:
+        """Whether this process has counted for that execution."""
+        return execution in self._children
+
     def seed(self, kept: Counts) -> None:
         """Start from what graph state kept of earlier epochs."""
         self._set(replace(kept, priced=self.counts.priced))
+
+    def restore(self, kept: Counts) -> None:
+        """A subagent goes on in a new process: what it had used by then is its own again, and the run's."""
+        if self._parent is not None:
+            self._parent.absorb(kept)
+        self._set(replace(kept, priced=self.counts.priced))
+
+    def absorb(self, used: Counts) -> None:
+        """Count what a subagent used in an earlier epoch, of which nothing is known here but its own record."""
+        now = self.counts
+        self._set(
+            replace(
+                now,
+                model_calls=now.model_calls + used.model_calls,
+                input=now.input + used.input,
+                output=now.output + used.output,
+                total=now.total + used.total,
+                subagents=now.subagents + used.total,
+                cost=now.cost
+                + cost_of(Tokens(input=used.input, output=used.output, total=used.total), self._price),
+            )
+        )
 
     def turn(self, turns: int) -> None:
         """The graph is in this turn."""

@@ -14,6 +14,7 @@ from typing_extensions import override
 from skerry_runner.context import RunContext
 from skerry_runner.outcome import RunEnded
 from skerry_runner.state import RunnerState
+from skerry_runner.subagents.result import TASK, failed_message
 from skerry_runner.tools.errors import ToolFailure
 
 __all__ = ["ToolErrorHandling", "error_text"]
@@ -45,15 +46,17 @@ class ToolErrorHandling(AgentMiddleware[RunnerState, RunContext, Any]):
         request: ToolCallRequest,
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
+        name = request.tool_call["name"] or "unknown_tool"
         try:
-            return await handler(request)
+            result = await handler(request)
         except (GraphBubbleUp, RunEnded):
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the model decides what next
-            name = request.tool_call["name"] or "unknown_tool"
-            return ToolMessage(
+            result = ToolMessage(
                 content=error_text(name, error),
                 name=name,
                 tool_call_id=request.tool_call["id"] or "missing_tool_call_id",
                 status="error",
             )
+        # Whatever came of `task` says so in its kwargs: nobody may have to read it from a text.
+        return failed_message(result) if name == TASK and isinstance(result, ToolMessage) else result

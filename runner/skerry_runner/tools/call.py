@@ -52,11 +52,12 @@ class SandboxCall:
 
     def __init__(self, context: RunContext, sandbox: Sandbox, message_id: str, index: int) -> None:
         self.sandbox = sandbox
-        self._parts = (context.run, message_id, index)
+        within = (context.execution,) if context.execution else ()
+        self._parts = (context.run, *within, message_id, index)
         self._ordinal = 0
 
     def key(self) -> str:
-        """Idempotency key of the call's next request: run, message, call index, ordinal."""
+        """Idempotency key of the call's next request: run, a subagent's execution, message, call index, ordinal."""
         self._ordinal += 1
         return execution_key(*self._parts, self._ordinal)
 

@@ -49,6 +49,10 @@ MCP_SERVER: Json = {
     "headersSecretRef": {"name": "s", "key": "k"}, "command": "wiki", "args": ["-v"],
     "env": [{"name": "A", "value": "b"}], "deferred": False, "connectTimeoutSeconds": 5, "callTimeoutSeconds": 6,
 }  # fmt: skip
+SUBAGENT: Json = {
+    "name": "critic", "description": "Finds faults.", "systemPrompt": "Be strict.", "tools": ["read_file"],
+    "mcpTools": False, "maxTurns": 5, "timeoutSeconds": 6,
+}  # fmt: skip
 _RUN_SPEC: Json = {
     "profileRef": {"name": "p"}, "prompt": "hello", "promptFrom": FROM,
     "files": [{"name": "a.txt", "inline": "a", "configMapKeyRef": FROM["configMapKeyRef"]}], "userId": "ann", "threadId": "chat-7",
@@ -73,6 +77,7 @@ _PROFILE_SPEC: Json = {
     },
     "tools": {"enabled": ["bash"]},
     "mcpServers": [MCP_SERVER],
+    "subagents": {"enabled": True, "types": [SUBAGENT]},
     "pipeline": PIPELINE,
     "runner": {
         "image": "i", "imagePullPolicy": "Never", "resources": RESOURCES, "network": {"allow": ["192.0.2.0/24"]},

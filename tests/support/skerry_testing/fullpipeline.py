@@ -35,6 +35,7 @@ PIPELINE: dict[str, Any] = {
     },
     "viewImage": {"enabled": False, "maxImageBytes": 1000, "maxRequestBytes": 2000},
     "deferredToolFilter": {"maxResults": 2, "maxNames": 3},
+    "subagentLimit": {"maxConcurrent": 2, "maxTotal": 9},
     "loopDetection": {
         "enabled": False, "warn": 2, "hard": 4, "window": 9, "toolWarn": 6, "toolHard": 8,
         "tools": [{"name": "bash", "warn": 60, "hard": 99}],

@@ -11,6 +11,7 @@ SUMMARY = "spec.pipeline.summarization"
 ADAPTERS = "spec.pipeline.safetyFinishReason.adapters"
 LOOP = "spec.pipeline.loopDetection"
 SERVER = "spec.mcpServers[0]"
+AGENT = "spec.subagents.types[0]"
 
 
 def _summary(**settings: Any) -> Json:
@@ -31,6 +32,14 @@ def _loop(**settings: Any) -> Json:
 
 def _custom(*paths: str, **fields: Any) -> Json:
     return {"pipeline": {"custom": [{"path": path, **fields} for path in paths]}}
+
+
+def _agents(*types: Json, **fields: Any) -> Json:
+    return {"subagents": {"enabled": True, "types": list(types), **fields}}
+
+
+def _critic(**fields: Any) -> Json:
+    return {"name": "critic", "description": "Finds faults.", **fields}
 
 
 def _web(**fields: Any) -> Json:
@@ -69,6 +78,19 @@ PIPELINE_SPECS: tuple[tuple[str, Json, str], ...] = (
     ("custom: a path without class", _custom("team.rows"), "spec.pipeline.custom[0].path"),
     ("custom: a path with a line break", _custom("team.rows:Polite\n"), "spec.pipeline.custom[0].path"),
     ("custom: one twice", _custom("a:B", "a:B"), "spec.pipeline.custom[1]"),
+    ("subagents: the built-in ones", _agents(), ""),
+    ("subagents: a type", _agents(_critic(tools=[], systemPrompt="Be strict.", maxTurns=1, timeoutSeconds=1)), ""),
+    ("subagents: one in the place of a built-in", _agents(_critic(name="bash")), ""),
+    ("subagents: the lead's name", _agents(_critic(name="lead")), f"{AGENT}.name"),
+    ("subagents: a name in capitals", _agents(_critic(name="Critic")), f"{AGENT}.name"),
+    ("subagents: no description", _agents({"name": "critic"}), f"{AGENT}.description"),
+    ("subagents: a tool of the lead's", _agents(_critic(tools=["ls", "present_files"])), f"{AGENT}.tools"),
+    ("subagents: a tool that is none", _agents(_critic(tools=["task"])), f"{AGENT}.tools[0]"),
+    ("subagents: no turns", _agents(_critic(maxTurns=0)), f"{AGENT}.maxTurns"),
+    ("subagents: no time", _agents(_critic(timeoutSeconds=0)), f"{AGENT}.timeoutSeconds"),
+    ("subagents: two of one name", _agents(_critic(), _critic()), "spec.subagents.types[1]"),
+    ("subagents: none side by side", {"pipeline": {"subagentLimit": {"maxConcurrent": 0}}},
+     "spec.pipeline.subagentLimit.maxConcurrent"),
     ("mcp: over HTTP", _web(headersSecretRef={"name": "s", "key": "k"}, deferred=False), ""),
     ("mcp: a process", _process(args=["-v"], env=[{"name": "A", "value": "b"}]), ""),
     ("mcp: no transport", _server(url="https://x/mcp"), f"{SERVER}.transport"),

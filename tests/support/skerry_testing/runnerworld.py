@@ -16,6 +16,7 @@ from skerry_api.mcp import McpServer
 from skerry_api.phases import Acquire
 from skerry_api.pipeline import PipelineSettings
 from skerry_api.report import Progress, Usage
+from skerry_api.subagents import Subagents
 from skerry_runner.journal import Journal
 from skerry_runner.ports import Cancellation, Ports, RunResult, Timing
 from skerry_runner.run import run_document
@@ -46,8 +47,9 @@ def document(
     vision: bool = False,
     pipeline: dict[str, Any] | None = None,
     mcp_servers: Iterable[dict[str, Any]] = (),
+    subagents: dict[str, Any] | None = None,
 ) -> RunDocument:
-    """A run document with defaults that a test does not care for; `pipeline` and `mcp_servers` in their wire form.
+    """A run document with defaults that a test does not care for; `pipeline` and the like in their wire form.
 
     `price` is of input and output, in micro-dollars for a million tokens.
     """
@@ -73,6 +75,7 @@ def document(
         sandbox=DocumentSandbox(sandbox_id=sandbox_id, class_name="default", acquire=acquire),
         tools=tuple(given if tools is None else tools),
         mcp_servers=tuple(McpServer.model_validate(server) for server in mcp_servers),
+        subagents=Subagents.model_validate(subagents or {}),
         pipeline=PipelineSettings.model_validate(pipeline or {}),
         max_turns=max_turns,
         max_tokens=max_tokens,

@@ -197,6 +197,22 @@ def test_a_document_over_its_limit_names_its_largest_part(
     assert str(DOCUMENT_MAX) in found.message
 
 
+def test_a_subagent_s_prompt_may_be_the_largest_part() -> None:
+    types = [{"name": f"a{n}", "description": "x", "systemPrompt": "y" * 30_000 + "z" * n} for n in range(7)]
+    (found,) = problems(run(prompt="p"), profile(subagents={"types": types}))
+    assert found.path == "AgentProfile p: spec.subagents.types[6].systemPrompt"
+
+
+def test_subagents_are_carried_as_the_profile_has_them() -> None:
+    given = {"enabled": True, "types": [{"name": "critic", "description": "Finds faults.", "tools": ["ls"]}]}
+    made = document(run(), profile(subagents=given))
+    assert made.subagents.enabled
+    assert [(kind.name, kind.tools, kind.max_turns) for kind in made.subagents.types] == [
+        ("critic", ("ls",), 50)
+    ]
+    assert not document(run(), profile()).subagents.enabled
+
+
 def test_size_is_counted_in_bytes() -> None:
     wide = run(model={"script": "→" * 65_600})
     (found,) = problems(wide, profile())

@@ -67,7 +67,7 @@ def test_status_has_no_defaults(path: str, node: Schema) -> None:
 
 @pytest.mark.parametrize(("path", "node"), NODES)
 def test_enums_of_ours_are_camel_case(path: str, node: Schema) -> None:
-    if not path.endswith("tools.enabled[]"):  # Names of tools are the agent's words.
+    if not path.endswith(("tools.enabled[]", ".tools[]")):  # Names of tools are the agent's words.
         assert all(value[0].isupper() and "_" not in value for value in node.get("enum", ()))
 
 

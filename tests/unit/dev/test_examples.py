@@ -68,6 +68,16 @@ def test_hello_cannot_pretend(tmp_path: Path, written: str, instead: str) -> Non
     assert run["status"]["runner"]["outcome"]["reason"] == "ScriptMismatch"
 
 
+def test_subagents_share_the_work_and_the_sandbox(tmp_path: Path) -> None:
+    example = EXAMPLES / "subagents"
+    code, run, said = _run(example / "profile.yaml", example / "run.yaml", data=tmp_path)
+    assert (code, run["status"]["phase"]) == (0, "Succeeded"), said
+    report = run["status"]["runner"]
+    assert report["answer"].startswith("There are 13 in all")
+    assert report["progress"]["turn"] == 3
+    assert (report["progress"]["modelCalls"], report["progress"]["toolCalls"]) == (7, 5)
+
+
 def _with_endpoint(folder: Path, url: str) -> Path:
     profile = yaml.safe_load((EXAMPLES / "openai" / "profile.yaml").read_text(encoding="utf-8"))
     profile["spec"]["model"] |= {"name": "openai:stub", "baseUrl": url}

@@ -37,6 +37,7 @@ FULL = document(
         "custom": [{"path": "skerry_testing.customrows:Polite", "settings": {"word": "please"}}],
     },
     mcp_servers=[{"name": "wiki", "transport": "StreamableHTTP", "url": "http://192.0.2.1/mcp"}],
+    subagents={"enabled": True},
 )
 """Every row is there."""
 ALWAYS = [
@@ -76,7 +77,7 @@ def test_the_rows_in_order() -> None:
     assert names(assemble(FULL)) == [
         "RunGate", "ToolOutputBudget", "ThreadData", "Uploads", "Sandbox", "DanglingToolCall", "LLMErrorHandling",
         "ToolErrorHandling", "DynamicContext", "Summarization", "TodoList", "TokenUsage", "Title", "Memory", "ViewImage",
-        "DeferredToolFilter", "LoopDetection", "Polite", "SafetyFinishReason",
+        "DeferredToolFilter", "SubagentLimit", "LoopDetection", "Polite", "SafetyFinishReason",
     ]  # fmt: skip
     assert [spec.name for spec in rows_for(FULL)] == names(assemble(FULL))
     assert all(spec.why for spec in rows_for(FULL))
@@ -106,6 +107,7 @@ def test_what_no_profile_is_without() -> None:
         ("ViewImage", document(), "model.vision and pipeline.viewImage.enabled"),
         ("ViewImage", document(vision=True, pipeline={"viewImage": {"enabled": False}}), "model.vision and pipeline.viewImage.enabled"),
         ("DeferredToolFilter", document(), "deferred of any of mcpServers"),
+        ("SubagentLimit", document(), "subagents.enabled"),
         ("SafetyFinishReason", document(pipeline={"safetyFinishReason": {"enabled": False}}), "pipeline.safetyFinishReason.enabled"),
     ],
 )  # fmt: skip
@@ -126,7 +128,7 @@ def test_a_row_whose_condition_does_not_hold_is_left_out(
         (Hook.BEFORE_MODEL, ["RunGate", "Summarization", "TodoList", "ViewImage"]),
         (Hook.WRAP_MODEL_CALL, ["ToolOutputBudget", "DanglingToolCall", "LLMErrorHandling", "TodoList",
                                 "ViewImage", "DeferredToolFilter", "LoopDetection", "Polite"]),
-        (Hook.AFTER_MODEL, ["SafetyFinishReason", "LoopDetection", "Title", "TokenUsage", "TodoList", "RunGate"]),
+        (Hook.AFTER_MODEL, ["SafetyFinishReason", "LoopDetection", "SubagentLimit", "Title", "TokenUsage", "TodoList", "RunGate"]),
         (Hook.WRAP_TOOL_CALL, ["RunGate", "ToolOutputBudget", "Sandbox", "ToolErrorHandling", "DeferredToolFilter"]),
         (Hook.AFTER_AGENT, ["LoopDetection", "ViewImage", "Memory", "Title", "TodoList", "Sandbox", "RunGate"]),
     ],
@@ -134,6 +136,13 @@ def test_a_row_whose_condition_does_not_hold_is_left_out(
 async def test_who_runs_in_which_hook_and_in_which_order(hook: Hook, rows: list[str]) -> None:
     seen = await dispatched(FULL)
     assert list(dict.fromkeys(seen[hook])) == rows
+
+
+def test_what_subagents_get() -> None:
+    assert names(assemble(FULL, subagent=True)) == [
+        "RunGate", "ToolOutputBudget", "ThreadData", "Sandbox", "DanglingToolCall", "LLMErrorHandling",
+        "ToolErrorHandling", "TokenUsage", "DeferredToolFilter", "LoopDetection", "SafetyFinishReason",
+    ]  # fmt: skip
 
 
 def custom(present: bool = True) -> RowSpec:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, messages_from_dict, messages_to_dict
-from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.messages.tool import ToolCall, tool_call_chunk
 
-from skerry_runner.toolcalls import CallSource, append_text, declared_calls, without_calls
+from skerry_runner.toolcalls import CallSource, append_text, declared_calls, without_calls, without_some_calls
 
 CALL: Any = {"name": "ls", "args": {"path": "/"}, "id": "1", "type": "tool_call"}
 BROKEN: Any = {"name": "bash", "args": '{"c', "id": "2", "error": "cut", "type": "invalid_tool_call"}
@@ -84,6 +84,24 @@ def test_none_comes_back_when_the_message_is_read_again() -> None:
     (again,) = messages_from_dict(messages_to_dict([without_calls(EVERYWHERE)]))
     assert isinstance(again, AIMessage)
     assert declared_calls(again) == []
+
+
+def test_some_are_taken_out_and_the_others_stay_where_they_were() -> None:
+    calls = [
+        ToolCall(name=n, args={}, id=i, type="tool_call") for n, i in (("a", "1"), ("b", "2"), ("c", None))
+    ]
+    raw = [{"id": "1"}, {"id": "2"}, "odd", {"id": None}]
+    message = AIMessage("text", id="m", tool_calls=calls, additional_kwargs={"tool_calls": raw, "x": 1})
+    some = without_some_calls(message, {1}, text="less", kwargs={"y": 2})
+    assert [call["name"] for call in some.tool_calls] == ["a", "c"]
+    assert some.additional_kwargs == {"tool_calls": [{"id": "1"}, "odd", {"id": None}], "x": 1, "y": 2}
+    assert (some.id, some.content, message.content, len(message.tool_calls)) == (
+        "m",
+        "text\n\nless",
+        "text",
+        3,
+    )
+    assert without_some_calls(message, {0}).content == "text"
 
 
 def test_chunks_are_cleared_too() -> None:

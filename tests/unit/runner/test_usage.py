@@ -21,6 +21,27 @@ def test_internal_tokens_are_part_of_the_total() -> None:
     assert len(told) == 2
 
 
+def test_a_subagent_that_goes_on_brings_what_it_had_used() -> None:
+    price = ModelPrice(input_micro_usd_per_million=3, output_micro_usd_per_million=5)
+    run = Tally(lambda _: None, price)
+    run.tokens(Tokens(input=1, output=1, total=2))
+    child = run.child("sub-1")
+    child.restore(Counts(turns=4, model_calls=5, input=10, output=20, total=30, cost=130))
+    child.model_call()
+    child.tokens(Tokens(input=1, output=0, total=1))
+    now, own = run.counts, child.counts
+    assert (now.turns, now.model_calls, now.input, now.output, now.total, now.subagents) == (
+        0,
+        6,
+        12,
+        21,
+        33,
+        31,
+    )
+    assert (own.turns, own.model_calls, own.total, own.cost) == (4, 6, 31, 133)
+    assert now.cost == own.cost + 8
+
+
 def test_a_plan_that_stays_is_told_once() -> None:
     told: list[Counts] = []
     tally = Tally(told.append)

@@ -77,7 +77,9 @@ class ScriptedModel(BaseChatModel):
     def _answer(self, index: int, step: Step, messages: Sequence[BaseMessage]) -> AIMessage:
         if step.error is not None:
             raise fault_of(step.error)
-        return answer_of(step, messages, call_prefix=f"call_{self.playhead.run[:8]}_{index}")
+        # Executions of a subagent play the same steps, side by side even.
+        who = f"{self.part.execution}_" if self.part.execution else ""
+        return answer_of(step, messages, call_prefix=f"call_{self.playhead.run[:8]}_{who}{index}")
 
     @override
     def _generate(
