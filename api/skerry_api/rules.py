@@ -202,21 +202,22 @@ RULES: dict[str, Rule] = {
         "FieldValueRequired",
     ),
     "loop-warn": Rule(
-        "self.warn <= self.hard",
+        "!has(self.warn) || !has(self.hard) || self.warn <= self.hard",
         "must not be larger than hard",
-        lambda s, _: s["warn"] <= s["hard"],
+        lambda s, _: not {"warn", "hard"} <= s.keys() or s["warn"] <= s["hard"],
         ".warn",
     ),
     "loop-window": Rule(
-        "self.hard <= self.window",
+        # The server checks a default of {} before it fills it in.
+        "!has(self.hard) || !has(self.window) || self.hard <= self.window",
         "must not be larger than window, or it is never reached",
-        lambda s, _: s["hard"] <= s["window"],
+        lambda s, _: not {"hard", "window"} <= s.keys() or s["hard"] <= s["window"],
         ".hard",
     ),
     "loop-any-tool": Rule(
-        "self.toolWarn <= self.toolHard",
+        "!has(self.toolWarn) || !has(self.toolHard) || self.toolWarn <= self.toolHard",
         "must not be larger than toolHard",
-        lambda s, _: s["toolWarn"] <= s["toolHard"],
+        lambda s, _: not {"toolWarn", "toolHard"} <= s.keys() or s["toolWarn"] <= s["toolHard"],
         ".toolWarn",
     ),
     "subagent-name": Rule(

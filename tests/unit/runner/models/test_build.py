@@ -136,4 +136,4 @@ async def test_an_endpoint_that_is_not_there(world: RunnerWorld) -> None:
     result = await world.run(spec, api_key=KEY)
     assert (result.outcome.class_, result.outcome.endpoint) == (OutcomeClass.MODEL_ERROR, url)
     assert "Connection" in result.outcome.reason
-    assert [e["type"] for e in world.sink.events()][-2:] == ["model.error", "run.end"]
+    assert [e["type"] for e in world.sink.events()][-3:] == ["model.error", "title", "run.end"]
