@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from typing_extensions import override
 
 from skerry_api.phases import StopReason
 from skerry_runner.checkpoint import memory_saver
@@ -208,6 +209,7 @@ async def test_the_other_model_is_the_one_that_is_called(world: RunnerWorld) -> 
     seen: list[str] = []
 
     class Asks(Title):
+        @override
         async def aafter_model(self, state: Any, runtime: Any) -> None:
             context = dataclasses.replace(runtime.context, model=fake("own"), title_model=fake("other"))
             for model in (context.title_model, None):
