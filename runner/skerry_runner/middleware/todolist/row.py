@@ -12,6 +12,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import override
 
 from skerry_runner.context import RunContext
+from skerry_runner.middleware.rungate import cap_of
 from skerry_runner.middleware.todolist.plan import (
     completion_message,
     completion_text,
@@ -87,8 +88,10 @@ class TodoList(AgentMiddleware[RunnerState, RunContext, Any]):
     async def aafter_model(self, state: RunnerState, runtime: Runtime[RunContext]) -> dict[str, Any] | None:
         context, todos = runtime.context, state.get("todos") or []
         last = state["messages"][-1] if state["messages"] else None
-        bounces = (state.get("limits") or {}).get(context.run, RunLimits()).get("todo_bounces", 0)
-        if not ends_early(last, todos, bounces):
+        kept = (state.get("limits") or {}).get(context.run, RunLimits())
+        bounces = kept.get("todo_bounces", 0)
+        # An answer that no call may follow is the run's answer.
+        if not ends_early(last, todos, bounces) or cap_of(kept, context) is not None:
             return None
         self.pending.put(_key(context), completion_text(todos))
         return {"limits": {context.run: RunLimits(todo_bounces=bounces + 1)}, "jump_to": "model"}
