@@ -169,7 +169,7 @@ class Invocation:
             if self._keeper is not None:
                 await self._keeper.close()
         if self._built.playhead is not None:
-            seed_played(self._built.playhead, state.get("messages", ()), self._document.run.uid)
+            seed_played(self._built.playhead, state, self._document.run.uid)
         outcome, stop_reason, answer = end_of(state, self._document.run.uid)
         return self._strict(self.result(outcome, stop_reason, answer))
 

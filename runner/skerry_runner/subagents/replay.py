@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
 from skerry_runner.messages import RUN_ID
-from skerry_runner.models.scripted.playhead import Part, Playhead
+from skerry_runner.models.scripted.playhead import LEAD, Part, Playhead
 from skerry_runner.subagents.port import execution_id
 from skerry_runner.subagents.result import TASK, TURNS_KEY
 from skerry_runner.subagentusage import subagent_usage
@@ -51,8 +51,10 @@ def uncounted(messages: Sequence[AnyMessage], run: str, tally: Tally) -> list[Co
     return found
 
 
-def seed_played(playhead: Playhead, messages: Sequence[AnyMessage], run: str) -> None:
-    """Tell the playhead of all executions whose results are among the messages."""
+def seed_played(playhead: Playhead, state: Mapping[str, Any], run: str) -> None:
+    """Tell the playhead what earlier epochs have played: the lead, and executions whose results are among the messages."""
+    playhead.seed(LEAD, (state.get("script") or {}).get(playhead.key, 0))
+    messages: Sequence[AnyMessage] = state.get("messages", ())
     played = {
         message.additional_kwargs.get("subagent_id"): message.additional_kwargs[PLAYED_KEY]
         for message in messages
