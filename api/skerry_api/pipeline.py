@@ -15,6 +15,7 @@ from skerry_api.rows.llmerrorhandling import LLMErrorHandlingSettings
 from skerry_api.rows.loopdetection import LoopDetectionSettings
 from skerry_api.rows.memory import MemorySettings
 from skerry_api.rows.safetyfinishreason import SafetyFinishReasonSettings
+from skerry_api.rows.sandboxaudit import SandboxAuditSettings
 from skerry_api.rows.subagentlimit import SubagentLimitSettings
 from skerry_api.rows.summarization import SummarizationSettings
 from skerry_api.rows.title import TitleSettings
@@ -59,6 +60,9 @@ class PipelineSettings(KubeModel):
     )
     llm_error_handling: LLMErrorHandlingSettings = Field(
         default=LLMErrorHandlingSettings(), description="Failing model calls."
+    )
+    sandbox_audit: SandboxAuditSettings = Field(
+        default=SandboxAuditSettings(), description="The gate before bash."
     )
     dynamic_context: DynamicContextSettings = Field(
         default=DynamicContextSettings(), description="What the model is told beside the user's words."

@@ -115,6 +115,21 @@ def watch(
 
 
 @app.command()
+def audit(
+    file: Annotated[
+        str, typer.Argument(metavar="[FILE]", help="JSON lines {\"command\": …}; '-' is stdin.")
+    ] = "-",
+) -> None:
+    """Judge bash commands as the agent's gate does, without running them.
+
+    Prints a line {"command", "verdict": "pass|warn|block", "rules"} for each. Exit code 2: a line can't be read.
+    """
+    from skerry_cli.audit import audit_file
+
+    raise typer.Exit(audit_file(file))
+
+
+@app.command()
 def pipeline(
     *,
     file: Annotated[

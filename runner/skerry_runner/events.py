@@ -14,7 +14,7 @@ from skerry_api.phases import StopReason
 from skerry_api.report import Outcome, Progress, Tokens, Usage
 
 __all__ = [
-    "EVENT_TYPES", "TEXT_MAX", "ArtifactPresented", "Call", "Event", "FileStaged", "LlmCircuit", "LlmRetry", "LoopStop", "LoopWarning", "McpServerState", "MemoryEnqueued", "MemoryUpdated", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
+    "EVENT_TYPES", "TEXT_MAX", "ArtifactPresented", "AuditCommand", "Call", "Event", "FileStaged", "LlmCircuit", "LlmRetry", "LoopStop", "LoopWarning", "McpServerState", "MemoryEnqueued", "MemoryUpdated", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
     "PipelineFault", "RunEnd", "RunStart", "SafetyTermination", "SandboxAcquired", "SandboxReleased", "SandboxReplaced", "ScriptUnused", "SubagentCapped", "SubagentEnd", "SubagentStart", "SubagentStep", "Summary", "TitleMade",
     "TodoEntry", "TodoWritten", "ToolCall", "ToolResult", "UnusedStep", "clip",
 ]  # fmt: skip
@@ -184,6 +184,17 @@ class TitleMade(Event):
     title: str
     source: str
     error: str | None = None
+
+
+class AuditCommand(Event):
+    """A bash command was judged: `verdict` pass, warn or block, `rules` the ids of those that it breaks."""
+
+    TYPE: ClassVar[str] = "audit.command"
+    id: str
+    command: str
+    chars: int
+    verdict: str
+    rules: tuple[str, ...] = ()
 
 
 class ToolCall(Event):

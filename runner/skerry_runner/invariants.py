@@ -62,6 +62,8 @@ INVARIANTS: tuple[Invariant, ...] = (
     After("LLMErrorHandling", "DanglingToolCall", "a request is paired once, and whatever answers is mended"),
     After("ToolErrorHandling", "ToolOutputBudget", "errors are cut to size like other results"),
     After("ToolErrorHandling", "Sandbox", "a failing tool's sandbox is committed"),
+    After("SandboxAudit", "Sandbox", "a command that is blocked acquires no sandbox"),
+    After("ToolErrorHandling", "SandboxAudit", "a warning is told with an error too"),
     After("DynamicContext", "Uploads", "the reminder moves the user's message with the list of files in it"),
     After("TodoList", "LLMErrorHandling", _INSIDE_RETRIES),
     After("LoopDetection", "LLMErrorHandling", _INSIDE_RETRIES),

@@ -20,6 +20,7 @@ from skerry_runner.middleware.memory import Memory
 from skerry_runner.middleware.rungate import RunGate
 from skerry_runner.middleware.safetyfinishreason import SafetyFinishReason
 from skerry_runner.middleware.sandbox import Sandbox
+from skerry_runner.middleware.sandboxaudit import SandboxAudit
 from skerry_runner.middleware.subagentlimit import SubagentLimit
 from skerry_runner.middleware.summarization import Summarization
 from skerry_runner.middleware.threaddata import ThreadData
@@ -81,6 +82,12 @@ BEFORE_CUSTOM: tuple[RowSpec, ...] = (
         "LLMErrorHandling",
         "Outside every row that edits a request: an attempt runs them again, and they give the same request.",
         lambda _: LLMErrorHandling(),
+        always,
+    ),
+    RowSpec(
+        "SandboxAudit",
+        "Inside Sandbox, so that a blocked command acquires none; outside ToolErrorHandling, whose errors it may mark.",
+        lambda document: SandboxAudit(document.pipeline.sandbox_audit),
         always,
     ),
     RowSpec(

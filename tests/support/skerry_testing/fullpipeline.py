@@ -20,6 +20,7 @@ PIPELINE: dict[str, Any] = {
         "burstMaxAttempts": 4, "burstBaseDelayMilliseconds": 50, "stalledMaxAttempts": 1,
         "circuit": {"failures": 1, "openSeconds": 2},
     },
+    "sandboxAudit": {"maxCommandChars": 5000, "ignoredRules": ["install"]},
     "dynamicContext": {"memory": False, "memoryMaxTokens": 100, "memoryTimeoutSeconds": 1},
     "summarization": {
         "enabled": True, "trigger": [SIZE], "keep": {"messages": 1, "tokens": 1, "fraction": "0.1"}, "contextTokens": 2000, "maxInputTokens": 1000,
