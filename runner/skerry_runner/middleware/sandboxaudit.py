@@ -55,11 +55,13 @@ class SandboxAudit(AgentMiddleware[RunnerState, RunContext, Any]):
         super().__init__()
         self._settings = settings
 
-    async def _judge(self, command: str) -> Audit:
-        ask = lambda: audit(  # noqa: E731 - once here, once in a thread
+    def _ask(self, command: str) -> Audit:
+        return audit(
             command, chars_max=self._settings.max_command_chars, ignored=self._settings.ignored_rules
         )
-        return ask() if len(command) <= _LONG else await asyncio.to_thread(ask)
+
+    async def _judge(self, command: str) -> Audit:
+        return self._ask(command) if len(command) <= _LONG else await asyncio.to_thread(self._ask, command)
 
     @override
     async def awrap_tool_call(

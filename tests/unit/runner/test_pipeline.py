@@ -141,7 +141,7 @@ async def test_who_runs_in_which_hook_and_in_which_order(hook: Hook, rows: list[
 def test_what_subagents_get() -> None:
     assert names(assemble(FULL, subagent=True)) == [
         "RunGate", "ToolOutputBudget", "ThreadData", "Sandbox", "DanglingToolCall", "LLMErrorHandling",
-        "ToolErrorHandling", "TokenUsage", "DeferredToolFilter", "LoopDetection", "SafetyFinishReason",
+        "SandboxAudit", "ToolErrorHandling", "TokenUsage", "DeferredToolFilter", "LoopDetection", "SafetyFinishReason",
     ]  # fmt: skip
 
 
