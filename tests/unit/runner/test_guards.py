@@ -24,6 +24,9 @@ from skerry_testing.runnerworld import RunnerWorld, document
 PLAN = {"todoList": {"enabled": True}}
 LIST = "{toolCalls: [{name: write_todos, args: {todos: [{content: write, status: pending}]}}], usage: {input: 5, output: 5}}"
 LOOK = "{say: looking, toolCalls: [{name: ls}], usage: {input: 5, output: 5}}"
+HAND_ON = (
+    "{toolCalls: [{name: task, args: {description: dig, prompt: Dig., subagent_type: general-purpose}}]}"
+)
 DONE = "{say: done, usage: {input: 5, output: 5}}"
 MICRO_EACH = (1_000_000, 1_000_000)
 
@@ -50,6 +53,9 @@ def steps(*parts: str) -> str:
          OutcomeClass.BUDGET_EXCEEDED, None, 2),
         (document(steps("{say: half, finishReason: length}"), pipeline=PLAN),
          OutcomeClass.SUCCEEDED, StopReason.LENGTH_CAPPED, 2),
+        (document(steps(HAND_ON, HAND_ON, "{agent: general-purpose, say: found}"), subagents={"enabled": True},
+                  pipeline={**PLAN, "subagentLimit": {"maxTotal": 1}}),
+         OutcomeClass.SUCCEEDED, StopReason.SUBAGENT_CAPPED, 4),
         # For comparison: of its own will it is put off twice.
         (document(steps(DONE, DONE, DONE), pipeline=PLAN), OutcomeClass.SUCCEEDED, StopReason.END_TURN, 4),
         (document(steps(DONE, DONE, DONE), pipeline=PLAN, max_turns=3), OutcomeClass.SUCCEEDED, StopReason.END_TURN, 3),
@@ -124,21 +130,3 @@ async def test_a_rewritten_message_takes_its_own_place_in_the_database(
     # Before the guards had their say the calls stood there, under the same id.
     before = [m[-1] for m in histories if m and m[-1].id == answers[-1] and declared_calls(m[-1])]
     assert len(before) == 1
-
-
-def test_every_row_that_rewrites_answers_is_tried_here() -> None:
-    """A row that comes later and acts on answers has to be added above."""
-    everything = document(pipeline=PLAN, vision=True)
-    acting = [
-        row.name for row in assemble(everything) if type(row).aafter_model is not AgentMiddleware.aafter_model
-    ]
-    known = {
-        "RunGate",
-        "TodoList",
-        "TokenUsage",
-        "Title",
-        "SubagentLimit",
-        "LoopDetection",
-        "SafetyFinishReason",
-    }
-    assert set(acting) <= known
