@@ -16,7 +16,6 @@ from skerry_api.phases import OutcomeClass, StopReason
 from skerry_runner.messages import STOP
 from skerry_runner.persistence.claim import claim_of, thread_key
 from skerry_runner.persistence.opening import StatePlace, open_state
-from skerry_runner.pipeline import assemble
 from skerry_runner.toolcalls import declared_calls, without_calls
 from skerry_testing.rowrun import placed, play
 from skerry_testing.runnerworld import RunnerWorld, document
