@@ -181,21 +181,22 @@ RULES: dict[str, Rule] = {
         ".keep",
     ),
     "volume-only": Rule(
-        "self.type == 'Volume' || !has(self.volume)",
+        # has(): the server also tries rules on the bare default, before it fills in defaults inside.
+        "!has(self.volume) || (has(self.type) && self.type == 'Volume')",
         "is for type Volume",
         lambda s, _: s["type"] == "Volume" or "volume" not in s,
         ".volume",
         "FieldValueForbidden",
     ),
     "postgres-only": Rule(
-        "self.type == 'Postgres' || !has(self.postgres)",
+        "!has(self.postgres) || (has(self.type) && self.type == 'Postgres')",
         "is for type Postgres",
         lambda s, _: s["type"] == "Postgres" or "postgres" not in s,
         ".postgres",
         "FieldValueForbidden",
     ),
     "postgres-dsn": Rule(
-        "self.type != 'Postgres' || has(self.postgres)",
+        "!has(self.type) || self.type != 'Postgres' || has(self.postgres)",
         "is required with type Postgres",
         lambda s, _: s["type"] != "Postgres" or "postgres" in s,
         ".postgres",
