@@ -72,17 +72,47 @@ async def test_a_finished_run_goes_after_its_ttl(world: World) -> None:
     await world.api.wait_gone("Pod", f"{name}-1", within=PATIENCE)
 
 
-async def test_too_many_turns_end_well(world: World) -> None:
-    name = await world.run(
-        bash("echo 1", "c1"),
-        bash("echo 2", "c2"),
-        bash("echo 3", "c3"),
-        say("Never."),
-        limits={"maxTurns": 2},
+def plan(call_id: str, **step: Any) -> dict[str, Any]:
+    """A step that needs no sandbox and leaves something to do."""
+    todos = [{"content": "write it", "status": "pending"}]
+    call = {"name": "write_todos", "args": {"todos": todos}, "id": call_id}
+    return {"say": "On it.", "toolCalls": [call], "usage": {"input": 60, "output": 40}, **step}
+
+
+CAPS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]] = {
+    "turns": ([plan("c1"), plan("c2")], {"maxTurns": 1}, {"stopReason": "TurnCapped"}),
+    "tokens": ([plan("c1"), plan("c2"), plan("c3")], {"maxTokens": 150}, {"stopReason": "TokenCapped"}),
+    "money": ([plan("c1"), plan("c2")], {"maxCostMicroUSD": 50}, {"failure": "BudgetExceeded"}),
+    "loop": ([plan(f"c{n}") for n in range(5)], {}, {"stopReason": "LoopCapped"}),
+    "safety": ([plan("c1"), plan("c2", finishReason="content_filter")], {}, {"stopReason": "SafetyCapped"}),
+}
+"""Steps, limits and end of runs whose list of todos is not done: no reminder of it brings them back."""
+
+
+async def test_caps_end_runs_whatever_is_left_to_do(world: World) -> None:
+    price = {"inputMicroUSDPerMillion": 500_000, "outputMicroUSDPerMillion": 1_000_000}
+    await world.create(
+        "AgentProfile",
+        "capped",
+        {"model": {"name": "scripted", "price": price}, "pipeline": {"todoList": {"enabled": True}}},
     )
-    status = await world.phase(name, "Succeeded")
-    assert status["stopReason"] == "TurnCapped"
-    assert status["runner"]["progress"]["modelCalls"] == 2
+    names = {
+        cap: await world.run(*steps, profileRef={"name": "capped"}, limits=limits, prompt=f"Run into {cap}.")
+        for cap, (steps, limits, _) in CAPS.items()
+    }
+    for cap, (steps, _, end) in CAPS.items():
+        failure = end.get("failure")
+        status = await world.phase(names[cap], "Failed" if failure else "Succeeded")
+        assert status.get("stopReason") == end.get("stopReason"), cap
+        assert status.get("failure", {}).get("class") == failure, cap
+        report = status["runner"]
+        calls = len(steps) - 1 if cap in {"turns", "tokens", "money"} else len(steps)
+        assert report["progress"]["modelCalls"] == calls, cap
+        assert report["usage"]["total"] == 100 * calls, cap
+        # 60 tokens at half a millionth of a dollar, 40 at a whole one.
+        assert report["usage"]["costMicroUSD"] == 70 * calls, cap
+        assert report["progress"]["title"] == f"Run into {cap}."
+        assert [todo["status"] for todo in report["progress"]["todos"]] == ["Pending"]
 
 
 async def test_active_deadline(world: World) -> None:
