@@ -47,13 +47,17 @@ PROFILE: Json = {
 }  # fmt: skip
 
 
-async def stopped(folder: Path, steps: list[Json], limits: Json) -> tuple[int | None, Json]:
-    """Exit code and status of a run in a folder of its own."""
+def written(folder: Path, steps: list[Json], limits: Json) -> None:
+    """Manifests and script in a folder of their own."""
     folder.mkdir()
-    run = {**API, "kind": "AgentRun", "metadata": {"name": "r"},
-           "spec": {"profileRef": {"name": "p"}, "prompt": "Do what the script says.", "limits": limits}}  # fmt: skip
+    spec = {"profileRef": {"name": "p"}, "prompt": "Do what the script says.", "limits": limits}
+    run = {**API, "kind": "AgentRun", "metadata": {"name": "r"}, "spec": spec}
     (folder / "all.yaml").write_text(yaml.safe_dump_all([run, PROFILE]))
     (folder / "script.yaml").write_text(yaml.safe_dump({"steps": steps}))
+
+
+async def stopped(folder: Path) -> tuple[int | None, Json]:
+    """Exit code and status of the run in a folder."""
     command = [
         "-m",
         "skerry_cli",
@@ -83,9 +87,10 @@ async def test_all_of_them(tmp_path: Path) -> None:
 
     async def one(name: str) -> tuple[int | None, Json]:
         async with free:
-            steps, limits, _ = STOPS[name]
-            return await stopped(tmp_path / name.replace(" ", "-"), steps, limits)
+            return await stopped(tmp_path / name.replace(" ", "-"))
 
+    for name, (steps, limits, _) in STOPS.items():
+        written(tmp_path / name.replace(" ", "-"), steps, limits)
     ends = dict(zip(STOPS, await asyncio.gather(*map(one, STOPS)), strict=True))
     reached = set()
     for name, (code, status) in ends.items():
