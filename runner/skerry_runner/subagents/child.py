@@ -72,7 +72,6 @@ def build_child(
         middleware=[compose(rows, state_schema=RunnerState, on_fault=record_fault)],
         state_schema=RunnerState,
         context_schema=RunContext,
-        name=kind.name,
     )
 
 

@@ -112,9 +112,8 @@ ONE = "{toolCalls: [{name: task, args: {prompt: again, subagent_type: bash}, id:
 
 
 async def test_a_run_that_has_handed_on_all_it_may_ends_capped(world: RunnerWorld) -> None:
-    script = (
-        f"steps: [{{toolCalls: [{CALLS}]}}, {{say: So far., toolCalls: [{CALLS}]}}, {{agent: bash, say: ok}}]"
-    )
+    plan = "{name: write_todos, args: {todos: [{content: write, status: pending}]}}"
+    script = f"steps: [{{toolCalls: [{plan}, {CALLS}]}}, {{say: So far., toolCalls: [{CALLS}]}}, {{agent: bash, say: ok}}]"
     limit = {"subagentLimit": {"maxConcurrent": 4, "maxTotal": 4}, "todoList": {"enabled": True}}
     saver = memory_saver()
     result = await world.run(document(script, subagents=ENABLED, pipeline=limit), checkpointer=saver)
@@ -124,6 +123,9 @@ async def test_a_run_that_has_handed_on_all_it_may_ends_capped(world: RunnerWorl
     assert len(world.sink.events("subagent.start")) == 4
     (capped,) = world.sink.events("subagent.capped")
     assert (capped["cut"], capped["left"], capped["stopped"]) == (4, 0, True)
+    # The open list of todos does not bring the run back.
+    assert result.progress.todos is not None
+    assert result.progress.turn == 2
 
 
 async def test_the_count_outlives_an_epoch_but_not_a_run(world: RunnerWorld) -> None:

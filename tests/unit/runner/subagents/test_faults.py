@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from skerry_api.document import RunDocument
-from skerry_api.phases import OutcomeClass
+from skerry_api.phases import OutcomeClass, StopReason
 from skerry_testing.runnerworld import RunnerWorld, document
 
 ONE = "- {toolCalls: [{name: task, args: {prompt: find A, subagent_type: bash}, id: t1}]}\n"
@@ -53,3 +55,26 @@ async def test_one_without_tools_hears_that_it_has_none(world: RunnerWorld) -> N
     result = await world.run(document(steps, subagents={"enabled": True, "types": [poet]}))
     assert result.answer == "done", result.outcome
     assert world.provider.sandbox.commands == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "class_", "reason"),
+    [
+        ({"max_tokens": 100}, OutcomeClass.SUCCEEDED, StopReason.TOKEN_CAPPED),
+        ({"max_cost": 100, "price": (1_000_000, 1_000_000)}, OutcomeClass.BUDGET_EXCEEDED, None),
+    ],
+)
+async def test_the_run_s_budget_ends_a_subagent_and_the_run(
+    world: RunnerWorld, limit: dict[str, Any], class_: OutcomeClass, reason: StopReason | None
+) -> None:
+    steps = (
+        "- {say: I begin, toolCalls: [{name: task, args: {prompt: x, subagent_type: bash}, id: t1}], usage: {input: 1, output: 1}}\n"
+        "- {agent: bash, say: I look, toolCalls: [{name: ls}], usage: {input: 90, output: 8}}"
+    )
+    result = await world.run(delegating(steps, **limit))
+    assert (result.outcome.class_, result.stop_reason) == (class_, reason), result.outcome
+    # Neither was called again: the two calls have reached the limit together.
+    assert (result.progress.model_calls, result.usage.subagents, result.usage.total) == (2, 98, 100)
+    assert [end["status"] for end in world.sink.events("subagent.end")] == [
+        "completed" if reason else "failed"
+    ]
