@@ -11,10 +11,12 @@ from skerry_api.phases import OutcomeClass, StopReason
 
 __all__ = [
     "ANSWER_MAX",
+    "ARTIFACTS_MAX",
     "TERMINATION_MAX",
     "TITLE_MAX",
     "Outcome",
     "Progress",
+    "RunArtifact",
     "RunnerStatus",
     "SandboxRequest",
     "TerminationReport",
@@ -28,6 +30,8 @@ ANSWER_MAX = 8192
 """Longest answer in status, in bytes of UTF-8 (the schema counts characters, so bytes are the tighter bound)."""
 TITLE_MAX = 200
 """Longest title in status, in characters."""
+ARTIFACTS_MAX = 64
+"""Most artifacts in status."""
 TODOS_MAX = 32
 """Most todos in status."""
 TODO_MAX = 200
@@ -98,6 +102,21 @@ class Usage(Tokens):
     )
 
 
+class RunArtifact(KubeModel):
+    """A file that the agent presented as a result, as it was when it was presented."""
+
+    path: str = Field(max_length=1024, description="Where it is in the sandbox.")
+    size: int = Field(ge=0, description="Bytes.")
+    media_type: str = Field(max_length=255, description="Guessed from its name.")
+    sha256: str | None = Field(
+        default=None,
+        pattern="^[0-9a-f]{64}$",
+        max_length=64,
+        description="SHA-256 in hex; absent for a file above 64 MiB.",
+    )
+    available: bool = Field(description="Whether a copy is kept that `skerry artifacts` can fetch.")
+
+
 class Outcome(KubeModel):
     """How the runner's epoch ended."""
 
@@ -126,6 +145,12 @@ class RunnerStatus(KubeModel):
     usage: Usage | None = Field(default=None, description="Tokens used.")
     answer: str | None = Field(
         default=None, max_length=ANSWER_MAX, description="The final answer, cut to 8 KiB."
+    )
+    artifacts: tuple[RunArtifact, ...] | None = Field(
+        default=None,
+        max_length=ARTIFACTS_MAX,
+        json_schema_extra={"x-kubernetes-list-type": "atomic"},
+        description="Files that the agent presented as results, the newest 64 of them.",
     )
     outcome: Outcome | None = Field(default=None, description="Set once, at the end of the epoch.")
     stop_reason: StopReason | None = Field(default=None, description="Why a successful run stopped.")

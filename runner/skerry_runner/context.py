@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from skerry_api.phases import Acquire
+from skerry_runner.artifacts import ArtifactKeeper, HashedOnly
 from skerry_runner.budget import Budget
 from skerry_runner.deferred import DeferredTools, NoDeferredTools
 from skerry_runner.files import GivenFile
@@ -73,6 +74,8 @@ class RunContext:
     skills: tuple[Skill, ...] = ()
     files: tuple[GivenFile, ...] = ()
     """Given with this run."""
+    artifacts: ArtifactKeeper = field(default_factory=HashedOnly)
+    """Where copies of presented files go."""
     deferred: DeferredTools = field(default_factory=NoDeferredTools)
     """Tools that `tool_search` finds."""
     subagents: Subagents | None = None

@@ -250,12 +250,14 @@ class FileStaged(Event):
 
 
 class ArtifactPresented(Event):
-    """The agent presented a file as a result."""
+    """The agent presented a file as a result; `available`: a copy of it is kept."""
 
     TYPE: ClassVar[str] = "artifact"
     path: str
     size: int
     media_type: str
+    sha256: str | None = None
+    available: bool
 
 
 class UnusedStep(_Part):

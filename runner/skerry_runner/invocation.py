@@ -17,6 +17,7 @@ from skerry_api.document import RunDocument
 from skerry_api.phases import OutcomeClass, StopReason
 from skerry_api.report import Outcome
 from skerry_runner.agent import Agent, build_agent
+from skerry_runner.artifacts import keeper_of
 from skerry_runner.budget import Budget
 from skerry_runner.context import RunContext, ToolLimits
 from skerry_runner.ending import end_of
@@ -41,7 +42,7 @@ from skerry_runner.state import RunLimits
 from skerry_runner.subagents.pool import SubagentPool
 from skerry_runner.subagents.replay import seed_played
 from skerry_runner.toolservers import NoToolServers, OpenServers, ToolServers
-from skerry_runner.usage import Tally, counts_of
+from skerry_runner.usage import Tally, counts_of, shown_artifacts
 
 __all__ = ["AgentBuilder", "Invocation", "thread_key", "tool_limits"]
 
@@ -196,6 +197,7 @@ class Invocation:
             usage=counts.usage(),
             progress=counts.progress(),
             sandbox_id=self.session.last_id,
+            artifacts=counts.artifacts,
         )
 
     def note_unused(self) -> None:
@@ -248,7 +250,9 @@ class Invocation:
         state: dict[str, Any] | None = {"messages": [prompt]}
         if any(message.id == prompt.id for message in kept.values.get("messages", ())):
             # An earlier epoch of this run began: go on from its last checkpoint.
-            self._tally.seed(counts_of((kept.values.get("limits") or {}).get(document.run.uid, RunLimits())))
+            counts = counts_of((kept.values.get("limits") or {}).get(document.run.uid, RunLimits()))
+            shown = shown_artifacts(kept.values.get("artifacts") or (), document.run.uid)
+            self._tally.seed(replace(counts, artifacts=shown))
             state = None
             if not kept.next:
                 return kept.values
@@ -286,6 +290,7 @@ class Invocation:
             keeper=self._keeper,
             skills=self._skills,
             files=self._files,
+            artifacts=keeper_of(self._place.volume, document.run.uid),
             deferred=self._servers,
             subagents=self._subagents,
             tools=tool_limits(document),

@@ -14,7 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from skerry_api.report import Outcome, Progress, Usage
+from skerry_api.report import Outcome, Progress, RunArtifact, Usage
 from skerry_runner.files import GivenFile
 from skerry_runner.sandbox.errors import SandboxLost
 
@@ -83,6 +83,7 @@ class RunResult:
     usage: Usage = field(default_factory=Usage)
     progress: Progress = field(default_factory=Progress)
     sandbox_id: str | None = None
+    artifacts: tuple[RunArtifact, ...] | None = None
 
 
 class Reporter(Protocol):

@@ -102,11 +102,16 @@ class ViewedImage(TypedDict):
 
 
 class Artifact(TypedDict):
-    """A file that the agent presents as a result."""
+    """A file that the agent presented as a result, as it was then; `run` is the run's UID."""
 
+    run: str
     path: str
     size: int
     type: str
+    sha256: str | None
+    """None: too large to be read."""
+    kept: bool
+    """Whether there is a copy outside the sandbox."""
 
 
 def merge_limits(

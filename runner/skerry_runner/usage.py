@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from skerry_api.report import (
+    ARTIFACTS_MAX,
     TITLE_MAX,
     TODO_MAX,
     TODOS_MAX,
     Progress,
+    RunArtifact,
     TodoProgress,
     TodoStatus,
     Tokens,
@@ -19,9 +21,9 @@ from skerry_api.report import (
 
 if TYPE_CHECKING:
     from skerry_api.agentprofile import ModelPrice
-    from skerry_runner.state import RunLimits, TodoItem
+    from skerry_runner.state import Artifact, RunLimits, TodoItem
 
-__all__ = ["PICO_PER_MICRO", "Counts", "Tally", "cost_of", "counts_of", "shown_todos"]
+__all__ = ["PICO_PER_MICRO", "Counts", "Tally", "cost_of", "counts_of", "shown_artifacts", "shown_todos"]
 
 PICO_PER_MICRO = 1_000_000
 """Cost is added up in millionths of a micro-dollar: tokens times their price for a million, with nothing to round."""
@@ -48,6 +50,8 @@ class Counts:
     title: str | None = None
     todos: tuple[TodoProgress, ...] | None = None
     """The list as status shows it."""
+    artifacts: tuple[RunArtifact, ...] | None = None
+    """What was presented, as status shows it."""
 
     def usage(self) -> Usage:
         return Usage(
@@ -104,6 +108,22 @@ def cost_of(used: Tokens, price: ModelPrice | None) -> int:
     if price is None:
         return 0
     return used.input * price.input_micro_usd_per_million + used.output * price.output_micro_usd_per_million
+
+
+def shown_artifacts(artifacts: Iterable[Artifact], run: str) -> tuple[RunArtifact, ...] | None:
+    """The newest of a run's artifacts as status may hold them, None without any."""
+    shown = [
+        RunArtifact(
+            path=artifact["path"],
+            size=artifact["size"],
+            media_type=artifact["type"],
+            sha256=artifact["sha256"],
+            available=artifact["kept"],
+        )
+        for artifact in artifacts
+        if artifact["run"] == run
+    ]
+    return tuple(shown[-ARTIFACTS_MAX:]) or None
 
 
 class Tally:
@@ -203,6 +223,12 @@ class Tally:
     def plan(self, todos: Sequence[TodoItem]) -> None:
         """The agent's list is this now."""
         self._set(replace(self.counts, todos=shown_todos(todos)))
+
+    def present(self, artifacts: Sequence[Artifact]) -> None:
+        """The agent presented these; a path that was presented before has new facts."""
+        newer = {each.path: each for each in shown_artifacts(artifacts, artifacts[0]["run"]) or ()}
+        known = {each.path: each for each in self.counts.artifacts or ()}
+        self._set(replace(self.counts, artifacts=tuple((known | newer).values())[-ARTIFACTS_MAX:]))
 
     def title(self, title: str | None) -> None:
         """The thread's title is this now."""

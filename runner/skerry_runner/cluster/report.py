@@ -44,6 +44,7 @@ class Report:
             answer=result.answer,
             outcome=result.outcome,
             stop_reason=result.stop_reason,
+            artifacts=result.artifacts,
         )
         return replace(told, sandbox_id=result.sandbox_id or self.sandbox_id)
 

@@ -84,6 +84,7 @@ def ended(assignment: Assignment, result: RunResult, times: Times, *, timed_out:
             answer=result.answer,
             outcome=result.outcome,
             stop_reason=result.stop_reason,
+            artifacts=result.artifacts,
         ),
     )
     return run.model_copy(update={"status": status})

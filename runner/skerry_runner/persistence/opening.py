@@ -34,6 +34,11 @@ class StatePlace:
     dsn: str | None = field(default=None, repr=False)
     patience: Patience = field(default_factory=Patience)
 
+    @property
+    def volume(self) -> Path | None:
+        """The directory that outlives the process, if there is one."""
+        return self.directory if self.type is PersistenceType.VOLUME else None
+
     def secrets(self) -> tuple[str, ...]:
         """What must not be seen of it."""
         if not self.dsn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from langchain_core.messages import ToolMessage
@@ -10,6 +11,8 @@ from langchain_core.tools import tool
 from langgraph.types import Command
 from pydantic import Field
 
+from skerry_runner.artifacts import take
+from skerry_runner.context import RunContext
 from skerry_runner.events import ArtifactPresented
 from skerry_runner.paths import OUTPUTS
 from skerry_runner.sandbox.types import EntryKind, Sandbox
@@ -29,14 +32,27 @@ def _output(path: str) -> str:
     return where
 
 
-async def _artifact(sandbox: Sandbox, path: str) -> Artifact:
+_CHUNK = 1024 * 1024
+
+
+async def _chunks(sandbox: Sandbox, path: str) -> AsyncIterator[bytes]:
+    offset = 0
+    while chunk := await sandbox.read_file(path, offset=offset, limit=_CHUNK):
+        offset += len(chunk)
+        yield chunk
+
+
+async def _artifact(sandbox: Sandbox, path: str, context: RunContext) -> Artifact:
     info = await sandbox.stat(path)
     if info.kind is not EntryKind.FILE:
         raise ToolFailure(f"{path} is a {info.kind}, not a file; nothing was presented")
     # What stat names may still not be ours to read.
     await sandbox.read_file(path, limit=1)
+    taken = await take(context.artifacts, _chunks(sandbox, path), info.size)
     kind = mimetypes.guess_type(path, strict=False)[0] or "application/octet-stream"
-    return Artifact(path=path, size=info.size, type=kind)
+    return Artifact(
+        run=context.run, path=path, size=taken.size, type=kind, sha256=taken.sha256, kept=taken.kept
+    )
 
 
 @tool("present_files")
@@ -52,10 +68,17 @@ async def present_files(
     paths = list(dict.fromkeys(_output(path) for path in filepaths))
     context = context_of(runtime)
     async with sandbox_call(runtime) as call:
-        artifacts = [await _artifact(call.sandbox, path) for path in paths]
+        artifacts = [await _artifact(call.sandbox, path, context) for path in paths]
     for artifact in artifacts:
-        event = ArtifactPresented(path=artifact["path"], size=artifact["size"], media_type=artifact["type"])
+        event = ArtifactPresented(
+            path=artifact["path"],
+            size=artifact["size"],
+            media_type=artifact["type"],
+            sha256=artifact["sha256"],
+            available=artifact["kept"],
+        )
         context.journal.emit(event, agent=context.agent)
+    context.tally.present(artifacts)
     listed = "\n".join(f"{artifact['path']} ({artifact['size']} bytes)" for artifact in artifacts)
     message = ToolMessage(
         f"OK: presented to the user:\n{listed}", tool_call_id=runtime.tool_call_id or "", name="present_files"

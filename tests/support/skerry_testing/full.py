@@ -40,6 +40,7 @@ RUNNER_STATUS: Json = {
         },
         "usage": {"input": 1, "output": 2, "total": 3, "subagents": 1, "internal": 1, "costMicroUSD": 5},
         "answer": "42", "stopReason": "EndTurn",
+        "artifacts": [{"path": "/x", "size": 1, "mediaType": "text/plain", "sha256": "0" * 64, "available": True}],
         "outcome": {"class": "ModelError", "reason": "Refused", "endpoint": "https://x", "message": "no"},
     },
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -34,11 +35,17 @@ async def test_files_are_presented_once_and_in_order(world: RunnerWorld) -> None
     world.provider.sandbox.files[f"{OUTPUTS}/a.md"] = b"xx"
     played = await present("r2", "d/c", "a.md")
     assert played.result.outcome.class_ is OutcomeClass.SUCCEEDED
-    assert played.state["artifacts"] == [
-        {"path": f"{OUTPUTS}/b.csv", "size": 1, "type": "text/csv"},
-        {"path": f"{OUTPUTS}/a.md", "size": 2, "type": "text/markdown"},
-        {"path": f"{OUTPUTS}/d/c", "size": 1, "type": "application/octet-stream"},
+    one, two = (hashlib.sha256(data).hexdigest() for data in (b"x", b"xx"))
+    assert [list(each.values()) for each in played.state["artifacts"]] == [
+        ["r1", f"{OUTPUTS}/b.csv", 1, "text/csv", one, False],
+        ["r2", f"{OUTPUTS}/a.md", 2, "text/markdown", two, False],
+        ["r2", f"{OUTPUTS}/d/c", 1, "application/octet-stream", one, False],
     ]
+    shown = played.result.artifacts or ()
+    assert [(each.path, each.available) for each in shown] == [
+        (f"{OUTPUTS}/d/c", False),
+        (f"{OUTPUTS}/a.md", False),
+    ], "this run's alone"
     assert [e["path"].rpartition("/")[2] for e in world.sink.events("artifact")] == [
         "b.csv",
         "a.md",
