@@ -218,7 +218,9 @@ async def test_the_list_of_todos_comes_back_after_it(world: RunnerWorld) -> None
 - {{{LS}}}
 - {{purpose: summary, say: NOTES}}
 - {{expect: {{contains: ['NOTES[\\s\\S]*human: Your list of todos[^\\n]*\\n- .pending. first'], lastRole: human}}, say: done}}
-"""
+- {{say: done}}
+- {{say: done}}
+"""  # twice more, since the list is not done
     result = await ThreadRuns(world, row(trigger=5), TodoList()).play(document(script))
     assert (result.outcome.message, result.answer) == ("", "done")
 
