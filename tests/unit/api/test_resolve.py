@@ -227,3 +227,24 @@ def test_the_document_survives_its_carriage() -> None:
 
 def test_thread_of_a_run_is_its_own_uid_without_a_name() -> None:
     assert (thread_of(run()), thread_of(run(threadId="t"))) == ("u-1", "t")
+
+
+def test_a_limit_of_cost_needs_a_price() -> None:
+    limited = run(limits={"maxCostMicroUSD": 5, "maxTokens": 7})
+    (found,) = problems(limited, profile())
+    assert found.path == "spec.limits.maxCostMicroUSD"
+    assert "AgentProfile p has no model.price" in found.message
+    free = {"name": "scripted", "script": SCRIPT, "price": {}}
+    made = document(limited, profile(free))
+    assert (made.max_cost_micro_usd, made.max_tokens) == (5, 7)
+    assert made.model.price is not None
+    assert (document(run(), profile()).max_tokens, document(run(), profile()).model.price) == (None, None)
+
+
+def test_titles_are_asked_of_a_model_of_the_profile_s() -> None:
+    pipeline = {"title": {"model": "openai:small"}}
+    (found,) = problems(run(), profile(pipeline=pipeline))
+    assert found.path == "AgentProfile p: spec.pipeline.title.model"
+    assert "'openai:small' is not allowed by AgentProfile p" in found.message
+    allowed = profile(pipeline=pipeline, allowedModels=["openai:small"])
+    assert document(run(), allowed).pipeline.title.model == "openai:small"

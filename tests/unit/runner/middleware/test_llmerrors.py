@@ -32,7 +32,7 @@ async def test_a_fault_that_passes_is_not_seen_in_the_answer(world: RunnerWorld)
     assert world.slept == [1.0, 1.0]
     assert [e["type"] for e in world.sink.events()] == [
         "model.request", "model.error", "llm.retry", "model.request", "model.error", "llm.retry", "model.request",
-        "model.response",
+        "model.response", "title",
     ]  # fmt: skip
     assert [(e["attempt"], e["maxAttempts"], e["reason"]) for e in world.sink.events("llm.retry")] == [
         (1, 3, "ServerError"),
