@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
-__all__ = ["class_policy_name", "hash_label", "profile_policy_name", "runner_pod_name", "sandbox_id"]
+__all__ = [
+    "class_policy_name", "hash_label", "profile_policy_name", "runner_pod_name", "sandbox_id", "state_volume_name",
+]  # fmt: skip
 
 
 def _digest(*parts: str) -> str:
@@ -21,6 +23,11 @@ def hash_label(value: str) -> str:
 def sandbox_id(namespace: str, user_id: str, thread_id: str) -> str:
     """Name of the Sandbox, and of its Pod, of a thread."""
     return f"sbx-{_digest(namespace, user_id, thread_id)[:20]}"
+
+
+def state_volume_name(sandbox: str) -> str:
+    """Name of the PersistentVolumeClaim with a thread's state, from the thread's sandboxId."""
+    return f"state-{sandbox.removeprefix('sbx-')}"
 
 
 def runner_pod_name(run: str, epoch: int) -> str:

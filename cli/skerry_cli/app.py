@@ -130,6 +130,34 @@ def audit(
 
 
 @app.command()
+def artifacts(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the AgentRun.")],
+    *,
+    to: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Fetch copies of all that are kept into DIR.")
+    ] = None,
+    image: Annotated[
+        str | None,
+        typer.Option(metavar="IMAGE", help="Image of the Pod that reads the copies [default: the runner's]."),
+    ] = None,
+    namespace: _Namespace = None,
+    context: _Context = None,
+    output: Annotated[
+        ListOutput, typer.Option("-o", "--output", help="A list, or JSON for programs.")
+    ] = ListOutput.TEXT,
+) -> None:
+    """List the files that a run in a cluster presented as results, or fetch them.
+
+    Copies are kept on the thread's state volume, if its profile has persistence of type Volume. Fetching makes a
+    short-lived Pod that mounts it. Exit code 0: done; 1: some could not be had; 2: no such run, or no way to it.
+    """
+    from skerry_cli.artifacts import Fetch
+    from skerry_cli.artifacts import artifacts as show
+
+    raise typer.Exit(show(name, namespace, context, output, Fetch(to, image) if to else None))
+
+
+@app.command()
 def pipeline(
     *,
     file: Annotated[

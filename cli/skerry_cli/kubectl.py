@@ -7,7 +7,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -16,6 +16,7 @@ __all__ = ["Kubectl", "KubectlError", "find_kubectl", "objects"]
 
 Json = dict[str, Any]
 _FORWARDING = re.compile(rb"Forwarding from 127\.0\.0\.1:(\d+) ")
+_CHUNK = 256 * 1024
 _LINE_MAX = 64 * 1024 * 1024
 """Longest line that is read: an AgentRun, or a line of a journal."""
 
@@ -43,21 +44,38 @@ class Kubectl:
 
     async def json(self, *arguments: str, given: bytes | None = None) -> Json:
         """What `kubectl … -o json` prints; `given` goes to its stdin. Raises KubectlError."""
-        child = await self._start(*arguments, "--output=json", piped=given is not None)
+        answer: Json = json.loads(await self.text(*arguments, "--output=json", given=given))
+        return answer
+
+    async def text(self, *arguments: str, given: bytes | None = None) -> bytes:
+        """What it prints. Raises KubectlError."""
+        child = await self._start(*arguments, piped=given is not None)
         out, error = await child.communicate(given)
         if child.returncode:
             raise KubectlError(_said(error))
-        answer: Json = json.loads(out)
-        return answer
+        return out
 
     async def lines(self, *arguments: str) -> AsyncGenerator[bytes, None]:
         """Its output as it comes, without newlines; raises KubectlError when it fails in the end."""
+        async with aclosing(self._pieces(arguments, asyncio.StreamReader.readline)) as lines:
+            async for line in lines:
+                yield line.rstrip(b"\n")
+
+    async def chunks(self, *arguments: str) -> AsyncGenerator[bytes, None]:
+        """The same in pieces of bytes, for what is no text."""
+        async with aclosing(self._pieces(arguments, lambda out: out.read(_CHUNK))) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def _pieces(
+        self, arguments: Sequence[str], take: Callable[[asyncio.StreamReader], Awaitable[bytes]]
+    ) -> AsyncGenerator[bytes, None]:
         child = await self._start(*arguments)
         out, error = _pipes(child)
         said = asyncio.create_task(error.read())
         try:
-            async for line in out:
-                yield line.rstrip(b"\n")
+            while piece := await take(out):
+                yield piece
             if await child.wait():
                 raise KubectlError(_said(await said))
         finally:
