@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from typing_extensions import override
 
-__all__ = ["Key", "Topic", "lane", "queue_key", "run_key", "sandbox_key"]
+__all__ = ["Key", "Topic", "lane", "queue_key", "run_key", "sandbox_key", "volumes_key"]
 
 
 class Topic(StrEnum):
@@ -15,6 +15,8 @@ class Topic(StrEnum):
     SANDBOX = "sandbox"
     QUEUE = "queue"
     """Admission of a namespace; the name is empty."""
+    VOLUMES = "volumes"
+    """Volumes of a namespace's threads; the name is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,10 @@ def sandbox_key(namespace: str, name: str) -> Key:
 
 def queue_key(namespace: str) -> Key:
     return Key(Topic.QUEUE, namespace, "")
+
+
+def volumes_key(namespace: str) -> Key:
+    return Key(Topic.VOLUMES, namespace, "")
 
 
 def lane(key: Key) -> str:

@@ -10,7 +10,7 @@ from kubernetes import client
 from skerry_api.agentprofile import AgentProfile
 from skerry_api.agentrun import AgentRun
 from skerry_api.common import Resources, SecretKeyRef
-from skerry_api.document import API_KEY_ENV, DOCUMENT_PATH
+from skerry_api.document import API_KEY_ENV, DOCUMENT_PATH, DSN_ENV
 from skerry_api.files import FILES_PATH
 from skerry_api.labels import Annotation, Component, Label
 from skerry_api.mcp import headers_env
@@ -18,6 +18,7 @@ from skerry_api.names import hash_label, runner_pod_name
 from skerry_operator.build import podparts as part
 from skerry_operator.build.meta import component_labels, owner, wire
 from skerry_operator.build.security import container_security, pod_security
+from skerry_operator.build.state_volume import state_volume_of
 from skerry_operator.settings import PlanSettings
 
 __all__ = ["build_runner_pod"]
@@ -48,6 +49,7 @@ def build_runner_pod(
                     Label.RUN_UID.value: meta.uid,
                     Label.EPOCH.value: str(epoch),
                     Label.PROFILE.value: hash_label(profile.metadata.name),
+                    Label.PERSISTENCE.value: profile.spec.persistence.type.value,
                 },
                 annotations={Annotation.DOCUMENT.value: document},
                 owner_references=[owner(run)],
@@ -64,7 +66,7 @@ def build_runner_pod(
                 volumes=[
                     _document_volume(),
                     _token_volume(),
-                    part.empty_dir("state", "1Gi"),
+                    _state_volume(run, profile),
                     part.empty_dir("tmp", "512Mi"),
                     *files,
                 ],
@@ -86,6 +88,7 @@ def _container(profile: AgentProfile, settings: PlanSettings, *, files: bool) ->
             part.field_env("NODE_NAME", "spec.nodeName"),
             *_api_key(profile),
             *_mcp_headers(profile),
+            *_dsn(profile),
         ],
         resources=part.resources(wanted.resources, RESOURCES),
         security_context=container_security(),
@@ -98,6 +101,18 @@ def _container(profile: AgentProfile, settings: PlanSettings, *, files: bool) ->
             *([part.mount("files", FILES_PATH, read_only=True)] if files else []),
         ],
     )
+
+
+def _state_volume(run: AgentRun, profile: AgentProfile) -> client.V1Volume:
+    if profile.spec.persistence.state_volume is None:
+        return part.empty_dir("state", "1Gi")
+    claim = client.V1PersistentVolumeClaimVolumeSource(claim_name=state_volume_of(run))
+    return client.V1Volume(name="state", persistent_volume_claim=claim)
+
+
+def _dsn(profile: AgentProfile) -> list[client.V1EnvVar]:
+    database = profile.spec.persistence.postgres
+    return [] if database is None else [_secret_env(DSN_ENV, database.dsn_secret_ref)]
 
 
 def _mcp_headers(profile: AgentProfile) -> list[client.V1EnvVar]:

@@ -15,7 +15,7 @@ from skerry_api.sandboxclass import SandboxClass
 
 __all__ = [
     "CLASS", "CONFIG_MAP", "EVENT", "LEASE", "NETWORK_POLICY", "NODE", "POD", "PROFILE", "RUN", "SANDBOX",
-    "Kind", "Raw", "kind_of",
+    "VOLUME", "Kind", "Raw", "kind_of",
 ]  # fmt: skip
 
 Raw = Mapping[str, Any]
@@ -52,6 +52,7 @@ CLASS = Kind(API_VERSION, SandboxClass.KIND, SandboxClass.PLURAL)
 PROFILE = Kind(API_VERSION, AgentProfile.KIND, AgentProfile.PLURAL)
 POD = Kind("v1", "Pod", "pods")
 CONFIG_MAP = Kind("v1", "ConfigMap", "configmaps")
+VOLUME = Kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims")
 EVENT = Kind("v1", "Event", "events")
 NODE = Kind("v1", "Node", "nodes", namespaced=False)
 LEASE = Kind("coordination.k8s.io/v1", "Lease", "leases")
@@ -59,7 +60,7 @@ NETWORK_POLICY = Kind("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies"
 
 _BY_NAME = {
     (kind.api_version, kind.name): kind
-    for kind in (RUN, SANDBOX, CLASS, PROFILE, POD, CONFIG_MAP, EVENT, NODE, LEASE, NETWORK_POLICY)
+    for kind in (RUN, SANDBOX, CLASS, PROFILE, POD, CONFIG_MAP, EVENT, NODE, LEASE, NETWORK_POLICY, VOLUME)
 }
 
 

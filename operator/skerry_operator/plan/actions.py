@@ -14,7 +14,8 @@ from enum import StrEnum
 from typing import Any
 
 __all__ = [
-    "Action", "ApplyPolicy", "CreatePod", "CreateSandbox", "DeletePod", "DeleteRun", "DeleteSandbox", "ProbeIdle", "Refusal", "RefusalKind", "RelayReport",
+    "Action", "ApplyPolicy", "ApplyVolume", "CreatePod", "CreateSandbox", "DeletePod", "DeleteRun", "DeleteSandbox",
+    "DeleteVolume", "ProbeIdle", "Refusal", "RefusalKind", "RelayReport",
 ]  # fmt: skip
 
 
@@ -59,6 +60,25 @@ class ApplyPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class ApplyVolume:
+    """Server-side apply of this PersistentVolumeClaim, forced.
+
+    One that exists is named by uid and resourceVersion, so that it is changed as it was seen or not at all.
+    """
+
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteVolume:
+    """DELETE a PersistentVolumeClaim that is marked as expired, with a UID precondition."""
+
+    namespace: str
+    name: str
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeleteRun:
     """DELETE an AgentRun past its time to live, with a UID precondition and background propagation."""
 
@@ -92,7 +112,16 @@ class RelayReport:
 
 
 Action = (
-    RelayReport | CreatePod | DeletePod | CreateSandbox | DeleteSandbox | ApplyPolicy | DeleteRun | ProbeIdle
+    RelayReport
+    | CreatePod
+    | DeletePod
+    | CreateSandbox
+    | DeleteSandbox
+    | ApplyPolicy
+    | ApplyVolume
+    | DeleteVolume
+    | DeleteRun
+    | ProbeIdle
 )
 
 

@@ -26,10 +26,11 @@ from skerry_operator.plan.actions import Action, Refusal
 from skerry_operator.plan.events import EventRecord
 from skerry_operator.plan.lookup import UNKNOWN, Lookup
 from skerry_operator.plan.podview import PodView
+from skerry_operator.plan.volumeview import VolumeView
 
 __all__ = [
     "AdmissionPlan", "Admitted", "Decision", "GrantRequest", "IdleAnswer", "ObservedQueue", "ObservedRun",
-    "ObservedSandbox", "Plan", "QueueEntry", "TextRef", "Waits",
+    "ObservedSandbox", "ObservedVolumes", "Plan", "QueueEntry", "TextRef", "Waits",
 ]  # fmt: skip
 
 
@@ -79,6 +80,8 @@ class ObservedRun:
     """An answer for each of `resolve.texts_wanted(run, profile, admission, has_pod=…)`."""
     profile_policy: Lookup[str] = UNKNOWN
     """Value of the template-hash annotation of the profile's NetworkPolicy (may be "")."""
+    volume: Lookup[VolumeView] = UNKNOWN
+    """The volume of the run's thread; asked for in a live look at a run without a Pod, whose profile wants one."""
     sandbox: Sandbox | None = None
     """The Sandbox named `resolve.sandbox_name(run)`, whoever made it."""
     admission: Decision | None = None
@@ -130,6 +133,15 @@ class ObservedSandbox:
     """With `sandbox` None: when this process saw it go; None: before its time, or never."""
     live: bool = False
     """sandbox, runs that hold it and pods were read from the API server in this pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedVolumes:
+    """The world of one namespace's volumes key. `runs`: of each volume's thread by the volume's name, ended ones too."""
+
+    namespace: str
+    volumes: tuple[VolumeView, ...] = ()
+    runs: Mapping[str, tuple[AgentRun, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

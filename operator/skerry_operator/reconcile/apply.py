@@ -8,16 +8,18 @@ from skerry_api.labels import Label
 from skerry_operator.cache.store import Store
 from skerry_operator.clock import Clock
 from skerry_operator.errors import AlreadyExists, Conflict, Forbidden, Invalid
-from skerry_operator.kube.kinds import NETWORK_POLICY, POD, RUN, SANDBOX, Kind, Raw
+from skerry_operator.kube.kinds import NETWORK_POLICY, POD, RUN, SANDBOX, VOLUME, Kind, Raw
 from skerry_operator.kube.port import RUNNER_MANAGER, KubePort
 from skerry_operator.plan.actions import (
     Action,
     ApplyPolicy,
+    ApplyVolume,
     CreatePod,
     CreateSandbox,
     DeletePod,
     DeleteRun,
     DeleteSandbox,
+    DeleteVolume,
     ProbeIdle,
     Refusal,
     RefusalKind,
@@ -59,6 +61,8 @@ class Applier:
                 return await self._create(SANDBOX, manifest)
             case ApplyPolicy(manifest):
                 await self._policy(manifest)
+            case ApplyVolume() | DeleteVolume():
+                await self._volume(action)
             case DeletePod(namespace, name, uid, grace):
                 await self._delete(POD, namespace, name, uid, grace)
             case DeleteSandbox(namespace, name, uid):
@@ -101,6 +105,16 @@ class Applier:
         namespace, name = manifest["metadata"]["namespace"], manifest["metadata"]["name"]
         applied = await self._port.apply(NETWORK_POLICY, namespace, name, manifest)
         self._memory.policies[namespace, name] = Found(hash_of(applied))
+
+    async def _volume(self, action: ApplyVolume | DeleteVolume) -> None:
+        if isinstance(action, ApplyVolume):
+            meta = action.manifest["metadata"]
+            await self._port.apply(VOLUME, meta["namespace"], meta["name"], action.manifest)
+            return
+        try:
+            await self._port.delete(VOLUME, action.namespace, action.name, uid=action.uid)
+        except Conflict:
+            return  # another one has the name: ours is gone
 
     async def _delete(
         self, kind: Kind, namespace: str, name: str, uid: str, grace: int | None = None

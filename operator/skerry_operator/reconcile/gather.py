@@ -10,6 +10,7 @@ from skerry_api.agentprofile import AgentProfile
 from skerry_api.agentrun import AgentRun
 from skerry_api.names import class_policy_name, profile_policy_name
 from skerry_api.sandboxclass import SandboxClass
+from skerry_operator.build.state_volume import state_volume_of
 from skerry_operator.cache.store import Store, over
 from skerry_operator.clock import Clock
 from skerry_operator.errors import KubeError
@@ -19,7 +20,14 @@ from skerry_operator.plan.actions import Refusal
 from skerry_operator.plan.lookup import Found, Lookup, Missing, Unknown
 from skerry_operator.plan.podview import PodView
 from skerry_operator.plan.resolve import class_name, class_names, sandbox_name, texts_wanted
-from skerry_operator.plan.types import ObservedQueue, ObservedRun, ObservedSandbox, QueueEntry, TextRef
+from skerry_operator.plan.types import (
+    ObservedQueue,
+    ObservedRun,
+    ObservedSandbox,
+    ObservedVolumes,
+    QueueEntry,
+    TextRef,
+)
 from skerry_operator.reconcile.memory import Memory
 from skerry_operator.reconcile.reader import Reader
 
@@ -80,7 +88,10 @@ class Gatherer:
         )
         wanted = texts_wanted(run, profile.value, observed.admission, has_pod=bool(pods))
         texts = await self._texts(namespace, wanted)
-        return replace(observed, sandbox_class=sandbox_class, profile_policy=policy, texts=texts)
+        observed = replace(observed, sandbox_class=sandbox_class, profile_policy=policy, texts=texts)
+        if not live or pods or profile.value.spec.persistence.state_volume is None:
+            return observed
+        return replace(observed, volume=await self._reader.volume(namespace, state_volume_of(run)))
 
     async def sandbox(self, key: Key, *, live: bool, refusal: Refusal | None) -> ObservedSandbox:
         """Raises KubeError when a live read fails."""
@@ -112,6 +123,15 @@ class Gatherer:
             gone_at=None if sandbox else self._store.gone_at(SANDBOX, namespace, name),
             live=live,
         )
+
+    async def volumes(self, key: Key) -> ObservedVolumes:
+        """Raises KubeError."""
+        namespace = key.namespace
+        if namespace not in self._prepared:
+            return ObservedVolumes(namespace)
+        volumes = await self._reader.volumes(namespace)
+        runs = {each.name: self._store.runs_of_sandbox(namespace, each.sandbox) for each in volumes}
+        return ObservedVolumes(namespace, volumes, runs)
 
     async def queue(self, key: Key) -> ObservedQueue:
         namespace = key.namespace

@@ -8,16 +8,18 @@ from skerry_api.labels import MANAGED_BY, Annotation, Component, Label
 from skerry_operator.cache.store import Store
 from skerry_operator.clock import Clock
 from skerry_operator.errors import KubeError
-from skerry_operator.kube.kinds import CONFIG_MAP, NETWORK_POLICY, NODE, POD, Kind, Raw
+from skerry_operator.kube.kinds import CONFIG_MAP, NETWORK_POLICY, NODE, POD, VOLUME, Kind, Raw
 from skerry_operator.kube.port import KubePort
 from skerry_operator.plan.lookup import Found, Lookup, Missing, Unknown
 from skerry_operator.plan.podview import NodeState, PodView
 from skerry_operator.plan.types import TextRef
+from skerry_operator.plan.volumeview import VolumeView, view_volume
 
 __all__ = ["POD_LABELS", "Reader", "hash_of"]
 
 POD_LABELS = f"{Label.MANAGED_BY}={MANAGED_BY},{Label.COMPONENT} in ({Component.RUNNER},{Component.SANDBOX})"
 """Selects every Pod that the operator makes."""
+_VOLUMES = f"{Label.MANAGED_BY}={MANAGED_BY},{Label.COMPONENT}={Component.STATE}"
 _OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 
 
@@ -83,6 +85,19 @@ class Reader:
         except KubeError as error:
             return Unknown(str(error))
         return Missing(f"NetworkPolicy {name}") if raw is None else Found(hash_of(raw))
+
+    async def volume(self, namespace: str, name: str) -> Lookup[VolumeView]:
+        """A PersistentVolumeClaim, read anew each time: they are not watched."""
+        try:
+            raw = await self._port.get(VOLUME, namespace, name)
+        except KubeError as error:
+            return Unknown(str(error))
+        return Missing(f"PersistentVolumeClaim {name}") if raw is None else Found(view_volume(raw))
+
+    async def volumes(self, namespace: str) -> tuple[VolumeView, ...]:
+        """Those of the namespace's threads. Raises KubeError."""
+        listing = await self._port.list(VOLUME, namespace, labels=_VOLUMES)
+        return tuple(view_volume(raw) for raw in listing.items)
 
     async def node_state(self, name: str) -> NodeState:
         """Whether a Node is there; Unknown whenever that cannot be said."""

@@ -15,7 +15,8 @@ from skerry_operator.plan.actions import Refusal
 from skerry_operator.plan.admission import plan_admission
 from skerry_operator.plan.run import plan_run
 from skerry_operator.plan.sandbox import plan_sandbox
-from skerry_operator.plan.types import ObservedSandbox
+from skerry_operator.plan.types import ObservedSandbox, Plan
+from skerry_operator.plan.volumes import plan_volumes
 from skerry_operator.reconcile.apply import Applier
 from skerry_operator.reconcile.broken import broken_status
 from skerry_operator.reconcile.effects import Effects
@@ -58,6 +59,8 @@ class Reconciler:
             case Topic.QUEUE:
                 await self._admit(key)
                 return None
+            case Topic.VOLUMES:
+                return await self._rounds.settle(key, self._look_at_volumes)
 
     async def _run(self, key: Key) -> datetime | None:
         broken = self._effects.store.unreadable(RUN, key.namespace, key.name)
@@ -83,6 +86,13 @@ class Reconciler:
         self._note_refusal(observed, refusal)
         plan = plan_sandbox(observed, self._effects.clock.now(), self._effects.settings())
         return View(plan, observed.sandbox)
+
+    async def _look_at_volumes(self, key: Key, _live: bool, refusal: Refusal | None) -> View:
+        now = self._effects.clock.now()
+        plan = plan_volumes(await self._gather.volumes(key), now)
+        if refusal is not None:
+            return View(Plan(wake_at=now + self._effects.settings().retry_refused), None)
+        return View(plan, None)
 
     def _note_refusal(self, observed: ObservedSandbox, refusal: Refusal | None) -> None:
         """Where no Sandbox may be made, the runs that ask for it have to say so."""

@@ -12,7 +12,7 @@ from skerry_api.labels import Component, Label
 from skerry_operator.cache.store import Change, Store
 from skerry_operator.cache.wakes import wakes
 from skerry_operator.health import Health
-from skerry_operator.keys import Key, lane, queue_key, run_key, sandbox_key
+from skerry_operator.keys import Key, lane, queue_key, run_key, sandbox_key, volumes_key
 from skerry_operator.kube.kinds import POD, RUN, SANDBOX
 from skerry_operator.plan.podview import PodView
 from skerry_operator.plan.resolve import sandbox_name
@@ -106,11 +106,15 @@ class Term:
         self._memory.policies.clear()
         for key in dict.fromkeys(live_keys(self._effects.store)):
             self.queue.add_after(key, self._random() * spread)
+        for namespace in sorted(self._effects.prepared):
+            self.queue.add_after(volumes_key(namespace), self._random() * spread)
 
     def begin(self) -> None:
         """Put every key into the queue."""
         for key in dict.fromkeys(all_keys(self._effects.store)):
             self.queue.add(key)
+        for namespace in sorted(self._effects.prepared):
+            self.queue.add(volumes_key(namespace))
 
     async def run(self) -> None:
         """Work until cancelled; then passes under way are given a little time to end."""

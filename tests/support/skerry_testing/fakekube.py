@@ -230,6 +230,10 @@ class FakeKube:
         meta = body["metadata"]
         key = (kind, meta.get("namespace", ""), meta["name"])
         found = self._objects.get(key)
+        for precondition in ("uid", "resourceVersion"):
+            there = found["metadata"][precondition] if found else None
+            if precondition in meta and meta[precondition] != there:
+                raise Conflict(f"{precondition} is {there}, not {meta[precondition]}")
         if found is None:
             return self.add(kind, body)
         merged = _copy(found) | {name: _copy(value) for name, value in body.items() if name != "metadata"}

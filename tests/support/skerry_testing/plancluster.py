@@ -17,11 +17,13 @@ from skerry_api.phases import TERMINAL
 from skerry_operator.plan.actions import (
     Action,
     ApplyPolicy,
+    ApplyVolume,
     CreatePod,
     CreateSandbox,
     DeletePod,
     DeleteRun,
     DeleteSandbox,
+    DeleteVolume,
     ProbeIdle,
     Refusal,
     RefusalKind,
@@ -160,6 +162,8 @@ class PlanCluster:
                 self.policies[manifest["metadata"]["name"]] = manifest["metadata"]["annotations"][
                     "skerry.dev/template-hash"
                 ]
+            case ApplyVolume() | DeleteVolume():
+                raise AssertionError("no profile of these worlds keeps a volume")
             case ProbeIdle(_, sandbox, pod_uid, _):
                 self.writes["ProbeIdle"] -= 1  # a question, not a write
                 self.probes[sandbox] = IdleAnswer(pod_uid, self.now, self.idle)

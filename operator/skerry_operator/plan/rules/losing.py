@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from skerry_api.labels import Label
+from skerry_api.persistence import PersistenceType
 from skerry_api.phases import RETRIED, FailureClass, RunPhase
 from skerry_operator.plan.facts import RunFacts
+from skerry_operator.plan.lookup import Found
 from skerry_operator.plan.podview import NodeState, PodView
 from skerry_operator.plan.podwords import Loss, loss_of
 from skerry_operator.plan.resolve import waiting_reason
@@ -61,10 +64,21 @@ def recorded_loss(f: RunFacts) -> Loss:
 
 def _why_not_again(f: RunFacts) -> str | None:
     """Why there is no retry. To be asked on a live read: the runner reports its first tool call before it."""
-    if f.tool_calls > 0:
+    if f.tool_calls > 0 and not _durable(f):
         return "a tool has run, and with persistence Ephemeral its epoch can't be resumed"
     retries = f.run.spec.retries
     return f"its retries are used up ({retries})" if f.attempts > retries else None
+
+
+def _durable(f: RunFacts) -> bool:
+    """Whether a new Pod finds the lost one's checkpoints. The profile may have changed since; the Pod knows."""
+    if f.pod is not None and (kept := f.pod.labels.get(Label.PERSISTENCE)) is not None:
+        return kept != PersistenceType.EPHEMERAL
+    profile, used = f.observed.profile, f.status.profile
+    if not isinstance(profile, Found) or used is None:
+        return False
+    same = (used.uid, used.generation) == (profile.value.metadata.uid, profile.value.metadata.generation)
+    return same and profile.value.spec.persistence.type.durable
 
 
 def _interrupted(f: RunFacts, loss: Loss) -> Loss:

@@ -20,6 +20,7 @@ from skerry_operator.plan.resolve import class_name, waiting_reason
 from skerry_operator.plan.rules.ending import failed
 from skerry_operator.plan.types import Admitted, Plan, TextRef
 from skerry_operator.plan.verdict import Step, Verdict
+from skerry_operator.plan.volumes import NotYet, taken_up
 from skerry_operator.status.reasons import Reason
 
 __all__ = [
@@ -144,9 +145,16 @@ def start(f: RunFacts) -> Step | None:
         policy = _policy(f, profile)
     except InvalidSpecError as error:
         return failed(FailureClass.INVALID_SPEC, str(error))
+    wanted = profile.spec.persistence.state_volume
+    try:
+        volume = taken_up(f.run, wanted, f.observed.volume) if wanted else ()
+    except NotYet as why:
+        if not str(why):
+            return Plan(wake_at=f.now + SOON)
+        return _waits(f, Reason.REMAINS, str(why), FailureClass.STARTUP_TIMEOUT, f.now + SOON)
     pod = build_runner_pod(f.run, profile, f.epoch + 1, document_json(document), f.settings)
     message = f"Pod {pod['metadata']['name']} is being made"
-    return Verdict(RunPhase.PROVISIONING, Reason.STARTING, message, before=(*policy, CreatePod(pod)))
+    return Verdict(RunPhase.PROVISIONING, Reason.STARTING, message, before=(*policy, *volume, CreatePod(pod)))
 
 
 def _policy(f: RunFacts, profile: AgentProfile) -> tuple[Action, ...]:

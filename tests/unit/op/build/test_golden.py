@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 import yaml
 
+from skerry_api.persistence import StateVolume
 from skerry_operator.build.policies import build_class_policy, build_profile_policy
 from skerry_operator.build.runner_pod import build_runner_pod
 from skerry_operator.build.sandbox_pod import build_sandbox, build_sandbox_pod
+from skerry_operator.build.state_volume import build_state_volume
 from skerry_testing.plans import SETTINGS, a_class, a_profile, a_run, a_sandbox
 
 Json = dict[str, Any]
@@ -44,6 +46,22 @@ RICH_CLASS = a_class(
 CASES: dict[str, Callable[[], Json]] = {
     "runner-pod": lambda: build_runner_pod(a_run(), a_profile(), 1, "{}", SETTINGS),
     "runner-pod-rich": lambda: build_runner_pod(a_run(), RICH_PROFILE, 3, "{}", SETTINGS),
+    "runner-pod-volume": lambda: build_runner_pod(
+        a_run(threadId="t", userId="ann"), a_profile(persistence={"type": "Volume"}), 1, "{}", SETTINGS
+    ),
+    "runner-pod-postgres": lambda: build_runner_pod(
+        a_run(),
+        a_profile(
+            persistence={"type": "Postgres", "postgres": {"dsnSecretRef": {"name": "db", "key": "dsn"}}}
+        ),
+        1,
+        "{}",
+        SETTINGS,
+    ),
+    "state-volume": lambda: build_state_volume(a_run(threadId="t", userId="ann"), StateVolume()),
+    "state-volume-own-thread": lambda: build_state_volume(
+        a_run(), StateVolume(size="5Gi", storage_class_name="fast", retention_seconds=60)
+    ),
     "sandbox": lambda: build_sandbox(a_run(threadId="t", userId="ann"), "default"),
     "sandbox-own-thread": lambda: build_sandbox(a_run(), "default"),
     "sandbox-pod": lambda: build_sandbox_pod(a_sandbox(), a_class(), SETTINGS),

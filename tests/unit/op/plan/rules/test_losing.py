@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -11,7 +11,7 @@ from skerry_operator.plan.actions import (
     CreatePod,
     DeletePod,
 )
-from skerry_operator.plan.lookup import Missing
+from skerry_operator.plan.lookup import Found, Missing
 from skerry_operator.plan.podview import NodeState
 from skerry_operator.plan.run import plan_run
 from skerry_operator.plan.types import Plan
@@ -21,6 +21,7 @@ from skerry_testing.plans import (
     NS,
     SETTINGS,
     a_pod,
+    a_profile,
     a_run,
     after,
     conditions,
@@ -133,3 +134,42 @@ class TestLoss:
         late = see(a_run(status=status), profile=Missing())
         assert plan_run(late, after(seconds + 599), SETTINGS).status is None
         assert status_of(plan_run(late, after(seconds + 600), SETTINGS))["phase"] == "Failed"
+
+
+class TestDurable:
+    """With checkpoints that outlive the Pod a run goes on after its tools have run."""
+
+    VOLUME = Found(a_profile(persistence={"type": "Volume"}))
+    USED: ClassVar[Json] = {"profile": {"uid": "uid-coder", "generation": 1}}
+    TOOLS: ClassVar[Json] = {"runner": {"epoch": 1, "podUID": "pod-run-1", "progress": {"toolCalls": 1}}}
+
+    @pytest.mark.parametrize("kind", ["Volume", "Postgres"])
+    def test_the_pod_says_what_its_epoch_had(self, kind: str) -> None:
+        pod = a_pod(phase="Failed", reason="Evicted")
+        status = RUNNING | self.USED | self.TOOLS
+        lost = plan_run(see(a_run(status=status), pod), NOW, SETTINGS)
+        assert status_of(lost)["phase"] == "Failed"
+        kept = replace(pod, labels=pod.labels | {"skerry.dev/persistence": kind})
+        assert status_of(plan_run(see(a_run(status=status), kept), NOW, SETTINGS))["phase"] == "Running"
+        # Changed to Volume since: this epoch's checkpoints are gone nevertheless.
+        plain = replace(pod, labels=pod.labels | {"skerry.dev/persistence": "Ephemeral"})
+        changed = see(a_run(status=status), plain, profile=self.VOLUME)
+        assert status_of(plan_run(changed, NOW, SETTINGS))["phase"] == "Failed"
+
+    @pytest.mark.parametrize(
+        ("generation", "goes_on"), [(1, True), (2, False)], ids=["the same profile", "changed since"]
+    )
+    def test_without_the_pod_the_profile_says_it(self, generation: int, goes_on: bool) -> None:
+        used = {"profile": {"uid": "uid-coder", "generation": generation}}
+        seen = see(a_run(status=RUNNING | used | self.TOOLS), profile=self.VOLUME, volume=Missing())
+        plan = plan_run(seen, NOW, SETTINGS)
+        assert any(isinstance(action, CreatePod) for action in plan.actions) is goes_on
+        if not goes_on:
+            assert status_of(plan)["failure"]["class"] == "PodLost"
+
+    def test_its_retries_are_counted_all_the_same(self) -> None:
+        pod = a_pod(phase="Failed", reason="Evicted")
+        kept = replace(pod, labels=pod.labels | {"skerry.dev/persistence": "Volume"})
+        status = RUNNING | self.TOOLS
+        plan = plan_run(see(a_run(status=status, retries=0), kept), NOW, SETTINGS)
+        assert "retries are used up" in status_of(plan)["failure"]["message"]
