@@ -165,7 +165,10 @@ class TestSweep:
 
     @pytest.mark.parametrize("text", ["", "soon", "2026-01-01", "2026-01-01T12:00:00"])
     def test_a_stamp_that_somebody_spoilt_is_made_anew(self, text: str) -> None:
-        plan = swept(volume(**{"unused-since": text}), now=after(50))
+        made = build_state_volume(RUN, WANTED)
+        made["metadata"] |= {"uid": "uid-v", "resourceVersion": "7"}
+        made["metadata"]["annotations"][NOTES + "unused-since"] = text
+        plan = swept(view_volume(made), now=after(50))
         assert [notes_of(action)["unused-since"] for action in plan.actions] == [format_time(after(50))]
 
     def test_the_next_one_due_wakes_it(self) -> None:
