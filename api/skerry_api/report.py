@@ -80,7 +80,7 @@ class Progress(KubeModel):
 
 
 class Tokens(KubeModel):
-    """Tokens of one call or of several, as the provider counted them."""
+    """Tokens of one call or of several, as the provider counted them; estimated where it did not."""
 
     input: int = Field(default=0, ge=0, description="Input tokens.")
     output: int = Field(default=0, ge=0, description="Output tokens.")

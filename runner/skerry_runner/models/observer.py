@@ -17,6 +17,7 @@ from skerry_api.report import Tokens
 from skerry_runner import events
 from skerry_runner.messages import render_content, role_of, text_of
 from skerry_runner.ports import JournalPort
+from skerry_runner.tokens import estimated
 from skerry_runner.usage import Tally
 
 __all__ = ["AGENT_KEY", "EXECUTION_KEY", "PURPOSE_KEY", "ModelObserver"]
@@ -37,6 +38,8 @@ class _Caller:
     agent: str = LEAD
     purpose: str | None = None
     execution: str | None = None
+    sent: int = 0
+    """Tokens of the request, by estimate."""
 
 
 class ModelObserver(AsyncCallbackHandler):
@@ -73,7 +76,9 @@ class ModelObserver(AsyncCallbackHandler):
         **kwargs: Any,
     ) -> None:
         told = metadata or {}
-        caller = _Caller(told.get(AGENT_KEY, LEAD), told.get(PURPOSE_KEY), told.get(EXECUTION_KEY))
+        caller = _Caller(
+            told.get(AGENT_KEY, LEAD), told.get(PURPOSE_KEY), told.get(EXECUTION_KEY), estimated(messages[0])
+        )
         self._calls[run_id] = caller
         self._tally.of(caller.execution).model_call()
         tools = (kwargs.get("invocation_params") or {}).get("tools") or ()
@@ -95,7 +100,8 @@ class ModelObserver(AsyncCallbackHandler):
         if isinstance(generation, ChatGeneration) and isinstance(generation.message, AIMessage):
             event = response_event(str(run_id), generation.message)
             tally = self._tally.of(caller.execution)
-            tally.tokens(event.usage, internal=caller.purpose is not None)
+            used = event.usage if generation.message.usage_metadata else _guessed(caller, generation.message)
+            tally.tokens(used, internal=caller.purpose is not None)
             self._journal.emit(event, agent=caller.agent)
 
     @override
@@ -106,6 +112,12 @@ class ModelObserver(AsyncCallbackHandler):
             request=str(run_id), error=type(error).__name__, message=events.clip(str(error))
         )
         self._journal.emit(event, agent=caller.agent)
+
+
+def _guessed(caller: _Caller, answer: AIMessage) -> Tokens:
+    """What a call may have taken whose endpoint does not tell: a limit must not sleep for want of a count."""
+    said = estimated([answer])
+    return Tokens(input=caller.sent, output=said, total=caller.sent + said)
 
 
 def request_event(

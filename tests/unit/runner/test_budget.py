@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage
 
 from skerry_api.phases import OutcomeClass, StopReason
 from skerry_runner.budget import Budget, Cap
 from skerry_runner.checkpoint import memory_saver
+from skerry_runner.models.observer import ModelObserver
 from skerry_runner.ports import CancelReason
-from skerry_runner.usage import Counts
+from skerry_runner.usage import Counts, Tally
 from skerry_testing.runnerworld import RunnerWorld, document
 
 LOOK = "{say: looking, toolCalls: [{name: ls}], usage: {input: 60, output: 40}}"
@@ -109,3 +112,36 @@ async def test_another_run_of_the_thread_has_its_own_budget(world: RunnerWorld) 
         again = document(f"steps: [{LOOK}, {DONE}]", run="run-uid-2", max_tokens=150)
         result = await after.run(again, checkpointer=saver)
     assert (result.stop_reason, result.usage.total) == (StopReason.END_TURN, 200)
+
+
+HAND_ON = "{toolCalls: [{name: task, args: {prompt: Dig., subagent_type: general-purpose, description: dig}}], usage: {input: 5, output: 5}}"
+DIG = "{agent: general-purpose, say: digging, toolCalls: [{name: ls}], usage: {input: 60, output: 40}}"
+
+
+@pytest.mark.parametrize(
+    ("limits", "ends"),
+    [
+        ({"max_tokens": 150}, (OutcomeClass.SUCCEEDED, StopReason.TOKEN_CAPPED)),
+        ({"max_cost": 150}, (OutcomeClass.BUDGET_EXCEEDED, None)),
+    ],
+)
+async def test_a_subagent_spends_the_run_s_budget(
+    world: RunnerWorld, limits: dict[str, int], ends: tuple[OutcomeClass, StopReason | None]
+) -> None:
+    script = f"steps: [{HAND_ON}, {DIG}, {DIG}, {DIG}, {DONE}]"
+    given = document(script, price=MICRO_EACH, subagents={"enabled": True}, **limits)  # type: ignore[arg-type]  # ints by name
+    result = await world.run(given)
+    assert (result.outcome.class_, result.stop_reason) == ends
+    # One call of the lead's and two of the subagent's; then neither may call again.
+    assert (result.progress.model_calls, result.usage.total, result.usage.subagents) == (3, 210, 200)
+    assert result.usage.cost_micro_usd == 210
+    (end,) = world.sink.events("subagent.end")
+    assert end["usage"]["total"] == 200
+
+
+async def test_a_call_that_nobody_counted_counts_by_estimate(world: RunnerWorld) -> None:
+    tally = Tally(lambda _: None)
+    observer = ModelObserver(world.journal, tally)
+    model = GenericFakeChatModel(messages=iter([AIMessage("b" * 40)]), callbacks=[observer])
+    await model.ainvoke([HumanMessage("a" * 400)])
+    assert (tally.counts.input, tally.counts.output, tally.counts.total) == (104, 14, 118)

@@ -71,6 +71,7 @@ class Title(AgentMiddleware[RunnerState, RunContext, Any]):
 
     @staticmethod
     def _made(context: RunContext, title: str, source: str, error: str | None = None) -> dict[str, Any]:
+        title = context.calls.redact(title)
         context.tally.title(title)
         told = None if error is None else clip(error)
         context.journal.emit(TitleMade(title=title, source=source, error=told), agent=context.agent)

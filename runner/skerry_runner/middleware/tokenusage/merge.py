@@ -29,11 +29,13 @@ def rewritten(messages: Sequence[AnyMessage], todos: Sequence[TodoItem]) -> list
     last = messages[-1] if messages else None
     made: list[AIMessage] = []
     for message, used in _dispatched(messages):
+        if message is not last and not used:
+            continue
         noted = message.additional_kwargs.get(NOTE)
         # The list of todos is only now the one that the newest answer has seen.
         note = attribution(message, todos) if message is last or not isinstance(noted, Mapping) else noted
         new = {**note, **_usage(message, used)}
-        if (message is last or used) and new != noted:
+        if new != noted:
             kwargs = {**message.additional_kwargs, NOTE: new}
             made.append(message.model_copy(update={"additional_kwargs": kwargs}))
     return made

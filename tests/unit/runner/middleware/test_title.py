@@ -218,3 +218,9 @@ async def test_the_other_model_is_the_one_that_is_called(world: RunnerWorld) -> 
 
     await ThreadRuns(world, Asks()).play(document())
     assert seen == ["other", "own"]
+
+
+async def test_no_title_holds_a_secret(world: RunnerWorld) -> None:
+    result = await world.run(document(prompt="Is sk-secret-1 my key?"), api_key="sk-secret-1")
+    assert result.progress.title == "Is *** my key?"
+    assert [event["title"] for event in world.sink.events("title")] == ["Is *** my key?"]
