@@ -15,7 +15,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from skerry_api.document import RunDocument
 from skerry_api.phases import OutcomeClass, StopReason
-from skerry_api.report import Outcome
+from skerry_api.report import Outcome, Progress
 from skerry_runner.agent import Agent, build_agent
 from skerry_runner.artifacts import keeper_of
 from skerry_runner.budget import Budget
@@ -32,7 +32,7 @@ from skerry_runner.memory.runmemory import OpenStore, RunMemory
 from skerry_runner.memory.stores import store_at
 from skerry_runner.models.build import BuiltModel, build_model, build_title_model
 from skerry_runner.models.observer import ModelObserver
-from skerry_runner.outcome import Redactor, RunEnded, app_error, cut_bytes, model_error
+from skerry_runner.outcome import Redactor, RunEnded, app_error, cut_bytes, model_error, redacted
 from skerry_runner.persistence.claim import claim_of, thread_key
 from skerry_runner.persistence.opening import KeptState, StatePlace, open_state
 from skerry_runner.ports import Ports, RunResult
@@ -42,7 +42,7 @@ from skerry_runner.state import RunLimits
 from skerry_runner.subagents.pool import SubagentPool
 from skerry_runner.subagents.replay import seed_played
 from skerry_runner.toolservers import NoToolServers, OpenServers, ToolServers
-from skerry_runner.usage import Tally, counts_of, shown_artifacts
+from skerry_runner.usage import Counts, Tally, counts_of, shown_artifacts
 
 __all__ = ["AgentBuilder", "Invocation", "thread_key", "tool_limits"]
 
@@ -117,7 +117,8 @@ class Invocation:
         self._built: BuiltModel | None = None
         self._title_model: BuiltModel | None = None
         self._tally = Tally(
-            lambda counts: ports.reporter.progress(counts.progress(), counts.usage()), document.model.price
+            lambda counts: ports.reporter.progress(self._progress(counts), counts.usage()),
+            document.model.price,
         )
         self._budget = Budget(document.max_tokens, document.max_cost_micro_usd)
         self._observer = ModelObserver(ports.journal, self._tally)
@@ -195,10 +196,14 @@ class Invocation:
             stop_reason=stop_reason,
             answer=None if answer is None else cut_bytes(self._redact(answer)),
             usage=counts.usage(),
-            progress=counts.progress(),
+            progress=self._progress(counts),
             sandbox_id=self.session.last_id,
-            artifacts=counts.artifacts,
+            artifacts=tuple(redacted(each, self._redact) for each in counts.artifacts or ()) or None,
         )
+
+    def _progress(self, counts: Counts) -> Progress:
+        """As status may show it: titles and todos are the model's words."""
+        return redacted(counts.progress(), self._redact)
 
     def note_unused(self) -> None:
         """Journal the steps of a script that nobody played."""
@@ -267,7 +272,7 @@ class Invocation:
         async def report_first_call() -> None:
             counts = self._tally.counts
             first = replace(counts, tool_calls=max(1, counts.tool_calls))
-            await ports.reporter.first_tool_call(first.progress(), first.usage())
+            await ports.reporter.first_tool_call(self._progress(first), first.usage())
 
         calls = self._model_calls()
         return RunContext(

@@ -15,10 +15,10 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Protocol, TextIO
 
 from skerry_runner.events import Event
-from skerry_runner.outcome import Redactor
+from skerry_runner.outcome import Redactor, mapped
 from skerry_runner.ports import Clock
 
 __all__ = ["FileSink", "Journal", "Sink", "StreamSink"]
@@ -178,7 +178,7 @@ class Journal:
             "time": self._clock().isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             **self._envelope,
             "agent": agent,
-            **_mapped(body, self._redact),
+            **mapped(body, self._redact),
         }
         self._seq += 1
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
@@ -208,15 +208,3 @@ class Journal:
                 item.set()
         for sink in self._sinks:
             sink.close()
-
-
-def _mapped(value: Any, redact: Redactor) -> Any:
-    match value:
-        case str():
-            return redact(value)
-        case dict():
-            return {key: _mapped(item, redact) for key, item in value.items()}
-        case list():
-            return [_mapped(item, redact) for item in value]
-        case _:
-            return value

@@ -7,16 +7,20 @@ RunEnded          ends the run with an outcome of its own; passes every guard
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import BaseModel
 
 from skerry_api.phases import OutcomeClass
 from skerry_api.report import ANSWER_MAX, Outcome
 from skerry_runner.ports import CancelReason
 
 __all__ = [
-    "InvalidDocument", "Redactor", "RunEnded", "app_error", "budget_exceeded", "cancelled", "cut_bytes", "model_error", "model_failed", "public_endpoint", "sandbox_lost", "succeeded",
+    "InvalidDocument", "Redactor", "RunEnded", "app_error", "budget_exceeded", "cancelled", "cut_bytes", "mapped", "model_error", "model_failed", "public_endpoint", "redacted", "sandbox_lost", "succeeded",
 ]  # fmt: skip
 
+M = TypeVar("M", bound=BaseModel)
 MESSAGE_MAX = 2048
 REASON_MAX = 64
 _SHORTEST_SECRET = 6
@@ -47,10 +51,33 @@ class Redactor:
             {s for s in secrets if s and len(s) >= _SHORTEST_SECRET}, key=len, reverse=True
         )
 
+    def __bool__(self) -> bool:
+        return bool(self._secrets)
+
     def __call__(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text
+
+
+def redacted(model: M, redact: Redactor) -> M:
+    """The model with every text in it redacted."""
+    if not redact:
+        return model
+    return type(model).model_validate(mapped(model.model_dump(mode="json", by_alias=True), redact))
+
+
+def mapped(value: Any, redact: Redactor) -> Any:
+    """JSON with every string redacted, names of fields apart."""
+    match value:
+        case str():
+            return redact(value)
+        case dict():
+            return {key: mapped(item, redact) for key, item in value.items()}
+        case list():
+            return [mapped(item, redact) for item in value]
+        case _:
+            return value
 
 
 def cut_bytes(text: str, limit: int = ANSWER_MAX) -> str:
