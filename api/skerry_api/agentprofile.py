@@ -17,6 +17,7 @@ from skerry_api.common import (
     Resources,
     SecretKeyRef,
 )
+from skerry_api.guardrail import Guardrail
 from skerry_api.mcp import McpServers
 from skerry_api.persistence import Persistence
 from skerry_api.phases import Acquire
@@ -157,6 +158,9 @@ class AgentProfileSpec(KubeModel):
     )
     tools: ProfileTools = Field(default=ProfileTools(), description="The agent's tools.")
     mcp_servers: McpServers = Field(default=(), description="MCP servers whose tools the agent gets.")
+    guardrail: Guardrail | None = Field(
+        default=None, description="Who decides which calls of tools are made; nobody if absent."
+    )
     subagents: Subagents = Field(
         default=Subagents(), description="Agents that the run's own agent may hand work to."
     )

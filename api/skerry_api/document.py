@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from skerry_api.agentprofile import ModelPrice, ToolName
 from skerry_api.base import KubeModel
+from skerry_api.guardrail import Guardrail
 from skerry_api.mcp import McpServer
 from skerry_api.persistence import PersistenceType
 from skerry_api.phases import Acquire
@@ -74,6 +75,7 @@ class RunDocument(_Part):
     persistence: PersistenceType = PersistenceType.EPHEMERAL
     tools: tuple[ToolName, ...]
     mcp_servers: tuple[McpServer, ...] = ()
+    guardrail: Guardrail | None = None
     subagents: Subagents = Subagents()
     pipeline: PipelineSettings = PipelineSettings()
     max_turns: int = Field(ge=1)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from skerry_api.base import KubeModel, list_map
 from skerry_api.common import Parameters
+from skerry_api.paths import DottedPath
 from skerry_api.rows.danglingtoolcall import DanglingToolCallSettings
 from skerry_api.rows.deferredtoolfilter import DeferredToolFilterSettings
 from skerry_api.rows.dynamiccontext import DynamicContextSettings
@@ -25,17 +24,7 @@ from skerry_api.rows.tooloutputbudget import ToolOutputBudgetSettings
 from skerry_api.rows.uploads import UploadsSettings
 from skerry_api.rows.viewimage import ViewImageSettings
 
-__all__ = ["CustomRow", "DottedPath", "PipelineSettings"]
-
-_IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
-DottedPath = Annotated[
-    str,
-    StringConstraints(
-        min_length=3,
-        max_length=253,
-        pattern=rf"^{_IDENTIFIER}(\.{_IDENTIFIER})*:{_IDENTIFIER}$",
-    ),
-]
+__all__ = ["CustomRow", "PipelineSettings"]
 
 
 class CustomRow(KubeModel):

@@ -212,6 +212,7 @@ def _document(run: AgentRun, profile: AgentProfile, texts: Texts, epoch: int) ->
         persistence=profile.spec.persistence.type,
         tools=_tools(profile.spec),
         mcp_servers=profile.spec.mcp_servers,
+        guardrail=profile.spec.guardrail,
         subagents=profile.spec.subagents,
         pipeline=profile.spec.pipeline,
         max_turns=spec.limits.max_turns,

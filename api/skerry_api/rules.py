@@ -233,6 +233,19 @@ RULES: dict[str, Rule] = {
         lambda s, _: not {"view_image", "present_files"} & set(s.get("tools", ())),
         ".tools",
     ),
+    "one-guardrail-test": Rule(
+        "[has(self.glob), has(self.regex), has(self.hosts) && self.hosts.size() > 0].filter(given, given).size() == 1",
+        "exactly one of glob, regex and hosts is required",
+        lambda s, _: ("glob" in s) + ("regex" in s) + bool(s.get("hosts")) == 1,
+    ),
+    "some-guardrail": Rule(
+        "has(self.allow) || (has(self.deny) && self.deny.size() > 0) || (has(self.rules) && self.rules.size() > 0)"
+        " || has(self.http) || has(self.path)",
+        "at least one of allow, deny, rules, http and path is required",
+        lambda s, _: (
+            "allow" in s or bool(s.get("deny")) or bool(s.get("rules")) or "http" in s or "path" in s
+        ),
+    ),
     "mcp-http": Rule(
         "self.transport != 'StreamableHTTP' || has(self.url)",
         "is required with transport StreamableHTTP",

@@ -87,9 +87,9 @@ def _refuse(problems: list[FileProblem]) -> int:
 def _secrets(assignment: Assignment) -> list[str | None]:
     if not assignment.headers:
         return [assignment.api_key]
-    from skerry_runner.mcpsetup import secrets_in
+    from skerry_runner.headers import header_values
 
-    return [assignment.api_key, *secrets_in(assignment.document.mcp_servers, assignment.headers)]
+    return [assignment.api_key, *header_values(assignment.document, assignment.headers)]
 
 
 async def _carry_out(assignment: Assignment, folder: Path, request: Request) -> AgentRun:

@@ -15,6 +15,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 
 from skerry_api.document import API_KEY_ENV, DSN_ENV, RunDocument
+from skerry_api.guardrail import GUARDRAIL_HEADERS_ENV
 from skerry_api.mcp import HEADERS_ENV_PREFIX
 from skerry_api.phases import OutcomeClass
 from skerry_runner.cluster.environment import BadEnvironment, Environment, read_environment
@@ -31,9 +32,9 @@ log = logging.getLogger("skerry_runner")
 def _header_secrets(document: RunDocument, headers: Mapping[str, str]) -> tuple[str, ...]:
     if not headers:
         return ()
-    from skerry_runner.mcpsetup import secrets_in
+    from skerry_runner.headers import header_values
 
-    return secrets_in(document.mcp_servers, headers)
+    return header_values(document, headers)
 
 
 def _place_secrets(dsn: str | None) -> tuple[str, ...]:
@@ -74,7 +75,9 @@ async def _serve(env: Environment) -> int:
     dsn = os.environ.pop(DSN_ENV, None)
     # Likewise secrets: nothing that the process starts may find them.
     headers = {
-        name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith(HEADERS_ENV_PREFIX)
+        name: os.environ.pop(name)
+        for name in tuple(os.environ)
+        if name.startswith(HEADERS_ENV_PREFIX) or name == GUARDRAIL_HEADERS_ENV
     }
     booted = asyncio.create_task(asyncio.to_thread(_boot))
     live, over = EventBuffer(), asyncio.Event()

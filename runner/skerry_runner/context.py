@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from skerry_api.phases import Acquire
@@ -80,4 +81,6 @@ class RunContext:
     """Tools that `tool_search` finds."""
     subagents: Subagents | None = None
     """Whom work may be handed to; a subagent has none."""
+    guardrail_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """For the guardrail's endpoint."""
     tools: ToolLimits = field(default_factory=ToolLimits)

@@ -14,7 +14,7 @@ from skerry_api.phases import StopReason
 from skerry_api.report import Outcome, Progress, Tokens, Usage
 
 __all__ = [
-    "EVENT_TYPES", "TEXT_MAX", "ArtifactPresented", "AuditCommand", "Call", "Event", "FileStaged", "LlmCircuit", "LlmRetry", "LoopStop", "LoopWarning", "McpServerState", "MemoryEnqueued", "MemoryUpdated", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
+    "EVENT_TYPES", "TEXT_MAX", "ArtifactPresented", "AuditCommand", "Call", "Event", "FileStaged", "GuardrailDecision", "LlmCircuit", "LlmRetry", "LoopStop", "LoopWarning", "McpServerState", "MemoryEnqueued", "MemoryUpdated", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
     "PipelineFault", "RunEnd", "RunStart", "SafetyTermination", "SandboxAcquired", "SandboxReleased", "SandboxReplaced", "ScriptUnused", "SubagentCapped", "SubagentEnd", "SubagentStart", "SubagentStep", "Summary", "TitleMade",
     "TodoEntry", "TodoWritten", "ToolCall", "ToolResult", "UnusedStep", "clip",
 ]  # fmt: skip
@@ -183,6 +183,20 @@ class TitleMade(Event):
     TYPE: ClassVar[str] = "title"
     title: str
     source: str
+    error: str | None = None
+
+
+class GuardrailDecision(Event):
+    """A call was denied (`decision` deny), or a provider gave no decision (`error`) and failClosed let it pass (allow)."""
+
+    TYPE: ClassVar[str] = "guardrail"
+    id: str
+    tool: str
+    decision: str
+    provider: str
+    """lists, rules, http or path."""
+    code: str | None = None
+    reason: str | None = None
     error: str | None = None
 
 

@@ -24,8 +24,9 @@ from skerry_runner.ending import end_of
 from skerry_runner.events import RunStart, ScriptUnused
 from skerry_runner.files import GivenFile
 from skerry_runner.firstcall import FirstToolCall
+from skerry_runner.headers import guardrail_headers, header_values
 from skerry_runner.llm.calls import Breakers, ModelCalls
-from skerry_runner.mcpsetup import mcp_servers, secrets_in
+from skerry_runner.mcpsetup import mcp_servers
 from skerry_runner.memory import MemorySource, NoMemory
 from skerry_runner.memory.asker import asker
 from skerry_runner.memory.runmemory import OpenStore, RunMemory
@@ -111,9 +112,7 @@ class Invocation:
         self._keeper = _run_memory(document, ports, open_memory or store_at(self._place))
         self._memory = memory or self._keeper or NoMemory()
         self._environ = environ or {}
-        self._redact = Redactor(
-            [api_key, *secrets_in(document.mcp_servers, self._environ), *self._place.secrets()]
-        )
+        self._redact = Redactor([api_key, *header_values(document, self._environ), *self._place.secrets()])
         self._built: BuiltModel | None = None
         self._title_model: BuiltModel | None = None
         self._tally = Tally(
@@ -298,6 +297,7 @@ class Invocation:
             artifacts=keeper_of(self._place.volume, document.run.uid),
             deferred=self._servers,
             subagents=self._subagents,
+            guardrail_headers=guardrail_headers(self._environ),
             tools=tool_limits(document),
         )
 

@@ -14,6 +14,7 @@ from skerry_runner.invariants import INVARIANTS, Invariant, check_order
 from skerry_runner.middleware.danglingtoolcall import DanglingToolCall
 from skerry_runner.middleware.deferredtoolfilter import DeferredToolFilter
 from skerry_runner.middleware.dynamiccontext import DynamicContext
+from skerry_runner.middleware.guardrail import Guardrail
 from skerry_runner.middleware.llmerrors import LLMErrorHandling
 from skerry_runner.middleware.loopdetection import LoopDetection
 from skerry_runner.middleware.memory import Memory
@@ -83,6 +84,12 @@ BEFORE_CUSTOM: tuple[RowSpec, ...] = (
         "Outside every row that edits a request: an attempt runs them again, and they give the same request.",
         lambda _: LLMErrorHandling(),
         always,
+    ),
+    RowSpec(
+        "Guardrail",
+        "Inside Sandbox, so that a denied call acquires none; outside SandboxAudit: what is denied needs no judgement.",
+        Guardrail,
+        when(lambda document: document.guardrail is not None, "guardrail"),
     ),
     RowSpec(
         "SandboxAudit",

@@ -12,6 +12,7 @@ from skerry_api.agentrun import AgentRun
 from skerry_api.common import Resources, SecretKeyRef
 from skerry_api.document import API_KEY_ENV, DOCUMENT_PATH, DSN_ENV
 from skerry_api.files import FILES_PATH
+from skerry_api.guardrail import GUARDRAIL_HEADERS_ENV
 from skerry_api.labels import Annotation, Component, Label
 from skerry_api.mcp import headers_env
 from skerry_api.names import hash_label, runner_pod_name
@@ -89,6 +90,7 @@ def _container(profile: AgentProfile, settings: PlanSettings, *, files: bool) ->
             *_api_key(profile),
             *_mcp_headers(profile),
             *_dsn(profile),
+            *_guardrail_headers(profile),
         ],
         resources=part.resources(wanted.resources, RESOURCES),
         security_context=container_security(),
@@ -121,6 +123,12 @@ def _mcp_headers(profile: AgentProfile) -> list[client.V1EnvVar]:
         for server in profile.spec.mcp_servers
         if server.headers_secret_ref is not None
     ]
+
+
+def _guardrail_headers(profile: AgentProfile) -> list[client.V1EnvVar]:
+    guardrail = profile.spec.guardrail
+    ref = guardrail.http.headers_secret_ref if guardrail is not None and guardrail.http is not None else None
+    return [] if ref is None else [_secret_env(GUARDRAIL_HEADERS_ENV, ref)]
 
 
 def _api_key(profile: AgentProfile) -> list[client.V1EnvVar]:

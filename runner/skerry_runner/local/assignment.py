@@ -15,8 +15,8 @@ from skerry_api.problems import Problem
 from skerry_api.resolve import SCRIPTED, resolve
 from skerry_runner.files import GivenFile
 from skerry_runner.local.givenfiles import given_files
-from skerry_runner.local.mcpheaders import mcp_headers
 from skerry_runner.local.objects import NAMESPACE, Objects, sort_objects
+from skerry_runner.local.requestheaders import request_headers
 from skerry_runner.local.yamldoc import Document, FileProblem
 
 __all__ = ["Assignment", "Options", "assign"]
@@ -43,7 +43,7 @@ class Assignment:
     api_key: str | None
     files: tuple[GivenFile, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Of MCP servers, as `mcp_headers` gives them."""
+    """Of MCP servers and the guardrail, as `request_headers` gives them."""
 
 
 def assign(
@@ -70,7 +70,7 @@ def assign(
         model = made.model.model_copy(update={"script_source": options.script[0]})
         made = made.model_copy(update={"model": model})
     key, missing = _api_key(profile, made.model.name, objects.secrets, env)
-    headers, unknown = mcp_headers(profile, objects.secrets, env)
+    headers, unknown = request_headers(profile, objects.secrets, env)
     files, lacking = given_files(run, objects.contents, options.files)
     faults = [*missing, *unknown, *lacking, *_script_faults(made)]
     if faults:

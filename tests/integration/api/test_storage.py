@@ -20,6 +20,8 @@ EXCLUSIVE: dict[str, tuple[tuple[str | int, ...], ...]] = {
         ("spec", "model", "scriptRef"),
         ("spec", "persistence", "postgres"),
         ("spec", "mcpServers", 0, "url"),
+        ("spec", "guardrail", "rules", 0, "regex"),
+        ("spec", "guardrail", "rules", 0, "hosts"),
         ("spec", "mcpServers", 0, "headersSecretRef"),
         *(
             ("spec", "pipeline", "summarization", *place, unit)

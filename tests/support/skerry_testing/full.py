@@ -50,6 +50,15 @@ MCP_SERVER: Json = {
     "headersSecretRef": {"name": "s", "key": "k"}, "command": "wiki", "args": ["-v"],
     "env": [{"name": "A", "value": "b"}], "deferred": False, "connectTimeoutSeconds": 5, "callTimeoutSeconds": 6,
 }  # fmt: skip
+GUARDRAIL: Json = {
+    "allow": ["bash", "read_*"], "deny": ["write_file"],
+    "rules": [
+        {"tool": "read_file", "argument": "path", "glob": "/secrets/**", "regex": "x", "hosts": ["*.example.com", "192.0.2.0/24"], "action": "Allow",
+         "reason": "none of your business"}
+    ],
+    "http": {"url": "http://opa:8181/v1/data/skerry", "timeoutSeconds": 2, "headersSecretRef": {"name": "s", "key": "k"}},
+    "path": "team.policy:Policy", "failClosed": False,
+}  # fmt: skip
 SUBAGENT: Json = {
     "name": "critic", "description": "Finds faults.", "systemPrompt": "Be strict.", "tools": ["read_file"],
     "mcpTools": False, "maxTurns": 5, "timeoutSeconds": 6,
@@ -78,6 +87,7 @@ _PROFILE_SPEC: Json = {
     },
     "tools": {"enabled": ["bash"]},
     "mcpServers": [MCP_SERVER],
+    "guardrail": GUARDRAIL,
     "subagents": {"enabled": True, "types": [SUBAGENT]},
     "pipeline": PIPELINE,
     "runner": {

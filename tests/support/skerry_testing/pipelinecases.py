@@ -42,6 +42,10 @@ def _critic(**fields: Any) -> Json:
     return {"name": "critic", "description": "Finds faults.", **fields}
 
 
+def _rules(*rules: Json) -> Json:
+    return {"guardrail": {"rules": [{"tool": "read_file", "argument": "path", **rule} for rule in rules]}}
+
+
 def _web(**fields: Any) -> Json:
     return _server(transport="StreamableHTTP", url="https://x/mcp", **fields)
 
@@ -79,6 +83,17 @@ PIPELINE_SPECS: tuple[tuple[str, Json, str], ...] = (
      "spec.pipeline.sandboxAudit.ignoredRules[0]"),
     ("audit: commands of no length", {"pipeline": {"sandboxAudit": {"maxCommandChars": 0}}},
      "spec.pipeline.sandboxAudit.maxCommandChars"),
+    ("guardrail: lists", {"guardrail": {"allow": [], "deny": ["bash"]}}, ""),
+    ("guardrail: rules", _rules({"glob": "/secrets/*"}, {"regex": "^a"}, {"hosts": ["*.example.com", "[::1]", "10.0.0.0/8"], "action": "Allow"}), ""),
+    ("guardrail: an endpoint and a class", {"guardrail": {"http": {"url": "http://opa:8181/v1/data/x"}, "path": "team.policy:Policy"}}, ""),
+    ("guardrail: none", {"guardrail": {}}, "spec.guardrail"),
+    ("guardrail: empty lists", {"guardrail": {"deny": [], "rules": []}}, "spec.guardrail"),
+    ("guardrail: a rule without a test", _rules({}), "spec.guardrail.rules[0]"),
+    ("guardrail: a rule with two", _rules({"glob": "*"}, {"glob": "*", "regex": "x"}), "spec.guardrail.rules[1]"),
+    ("guardrail: an action that is none", _rules({"glob": "*", "action": "Ask"}), "spec.guardrail.rules[0].action"),
+    ("guardrail: a host with a path", _rules({"hosts": ["https://example.com"]}), "spec.guardrail.rules[0].hosts[0]"),
+    ("guardrail: no url", {"guardrail": {"http": {"url": "opa:8181"}}}, "spec.guardrail.http.url"),
+    ("guardrail: a path without class", {"guardrail": {"path": "team.policy"}}, "spec.guardrail.path"),
     ("custom: a middleware", _custom("team.rows:Polite", settings={"word": "please"}), ""),
     ("custom: a path without class", _custom("team.rows"), "spec.pipeline.custom[0].path"),
     ("custom: a path with a line break", _custom("team.rows:Polite\n"), "spec.pipeline.custom[0].path"),

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from skerry_api.agentprofile import ModelPrice, ToolName
 from skerry_api.document import DocumentModel, DocumentRun, DocumentSandbox, RunDocument
+from skerry_api.guardrail import Guardrail
 from skerry_api.mcp import McpServer
 from skerry_api.phases import Acquire
 from skerry_api.pipeline import PipelineSettings
@@ -47,6 +48,7 @@ def document(
     vision: bool = False,
     pipeline: dict[str, Any] | None = None,
     mcp_servers: Iterable[dict[str, Any]] = (),
+    guardrail: dict[str, Any] | None = None,
     subagents: dict[str, Any] | None = None,
 ) -> RunDocument:
     """A run document with defaults that a test does not care for; `pipeline` and the like in their wire form.
@@ -74,6 +76,7 @@ def document(
         ),
         sandbox=DocumentSandbox(sandbox_id=sandbox_id, class_name="default", acquire=acquire),
         tools=tuple(given if tools is None else tools),
+        guardrail=None if guardrail is None else Guardrail.model_validate(guardrail),
         mcp_servers=tuple(McpServer.model_validate(server) for server in mcp_servers),
         subagents=Subagents.model_validate(subagents or {}),
         pipeline=PipelineSettings.model_validate(pipeline or {}),

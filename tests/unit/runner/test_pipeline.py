@@ -36,6 +36,7 @@ FULL = document(
         "memory": {"enabled": True},
         "custom": [{"path": "skerry_testing.customrows:Polite", "settings": {"word": "please"}}],
     },
+    guardrail={"deny": ["none"]},
     mcp_servers=[{"name": "wiki", "transport": "StreamableHTTP", "url": "http://192.0.2.1/mcp"}],
     subagents={"enabled": True},
 )
@@ -76,7 +77,7 @@ async def dispatched(document_: RunDocument) -> dict[Hook, list[str]]:
 def test_the_rows_in_order() -> None:
     assert names(assemble(FULL)) == [
         "RunGate", "ToolOutputBudget", "ThreadData", "Uploads", "Sandbox", "DanglingToolCall", "LLMErrorHandling",
-        "SandboxAudit", "ToolErrorHandling", "DynamicContext", "Summarization", "TodoList", "TokenUsage", "Title", "Memory", "ViewImage",
+        "Guardrail", "SandboxAudit", "ToolErrorHandling", "DynamicContext", "Summarization", "TodoList", "TokenUsage", "Title", "Memory", "ViewImage",
         "DeferredToolFilter", "SubagentLimit", "LoopDetection", "Polite", "SafetyFinishReason",
     ]  # fmt: skip
     assert [spec.name for spec in rows_for(FULL)] == names(assemble(FULL))
@@ -99,6 +100,7 @@ def test_what_no_profile_is_without() -> None:
     ("name", "without", "reason"),
     [
         ("ToolOutputBudget", document(pipeline={"toolOutputBudget": {"enabled": False}}), "pipeline.toolOutputBudget.enabled"),
+        ("Guardrail", document(), "guardrail"),
         ("Summarization", document(), "pipeline.summarization.enabled"),
         ("TodoList", document(), "pipeline.todoList.enabled"),
         ("TokenUsage", document(pipeline={"tokenUsage": {"enabled": False}}), "pipeline.tokenUsage.enabled"),
@@ -129,8 +131,8 @@ def test_a_row_whose_condition_does_not_hold_is_left_out(
         (Hook.WRAP_MODEL_CALL, ["ToolOutputBudget", "DanglingToolCall", "LLMErrorHandling", "TodoList",
                                 "ViewImage", "DeferredToolFilter", "LoopDetection", "Polite"]),
         (Hook.AFTER_MODEL, ["SafetyFinishReason", "LoopDetection", "SubagentLimit", "Title", "TokenUsage", "TodoList", "RunGate"]),
-        (Hook.WRAP_TOOL_CALL, ["RunGate", "ToolOutputBudget", "Sandbox", "SandboxAudit", "ToolErrorHandling", "DeferredToolFilter"]),
-        (Hook.AFTER_AGENT, ["LoopDetection", "ViewImage", "Memory", "Title", "TodoList", "Sandbox", "RunGate"]),
+        (Hook.WRAP_TOOL_CALL, ["RunGate", "ToolOutputBudget", "Sandbox", "Guardrail", "SandboxAudit", "ToolErrorHandling", "DeferredToolFilter"]),
+        (Hook.AFTER_AGENT, ["LoopDetection", "ViewImage", "Memory", "Title", "TodoList", "Guardrail", "Sandbox", "RunGate"]),
     ],
 )  # fmt: skip
 async def test_who_runs_in_which_hook_and_in_which_order(hook: Hook, rows: list[str]) -> None:
@@ -141,7 +143,7 @@ async def test_who_runs_in_which_hook_and_in_which_order(hook: Hook, rows: list[
 def test_what_subagents_get() -> None:
     assert names(assemble(FULL, subagent=True)) == [
         "RunGate", "ToolOutputBudget", "ThreadData", "Sandbox", "DanglingToolCall", "LLMErrorHandling",
-        "SandboxAudit", "ToolErrorHandling", "TokenUsage", "DeferredToolFilter", "LoopDetection", "SafetyFinishReason",
+        "Guardrail", "SandboxAudit", "ToolErrorHandling", "TokenUsage", "DeferredToolFilter", "LoopDetection", "SafetyFinishReason",
     ]  # fmt: skip
 
 

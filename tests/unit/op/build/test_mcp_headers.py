@@ -17,3 +17,11 @@ def test_each_server_with_headers_has_a_variable() -> None:
     env = [each for each in pod["spec"]["containers"][0]["env"] if each["name"].startswith("SKERRY_MCP")]
     source = {"secretKeyRef": {"name": "s", "key": "k"}}
     assert env == [{"name": "SKERRY_MCP_HEADERS_MY_WIKI", "valueFrom": source}]
+
+
+def test_the_guardrail_s_endpoint_has_one_too() -> None:
+    http = {"url": "http://opa:8181/v1/data/x", "headersSecretRef": {"name": "s", "key": "k"}}
+    pod = build_runner_pod(a_run(), a_profile(guardrail={"http": http}), 1, "{}", SETTINGS)
+    env = [each for each in pod["spec"]["containers"][0]["env"] if each["name"].startswith("SKERRY_GUARD")]
+    source = {"secretKeyRef": {"name": "s", "key": "k"}}
+    assert env == [{"name": "SKERRY_GUARDRAIL_HEADERS", "valueFrom": source}]

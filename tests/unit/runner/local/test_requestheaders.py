@@ -7,7 +7,7 @@ import pytest
 from skerry_api.agentprofile import AgentProfile
 from skerry_api.mcp import headers_env
 from skerry_api.problems import Problem
-from skerry_runner.local.mcpheaders import mcp_headers
+from skerry_runner.local.requestheaders import request_headers
 from skerry_testing.manifests import a_profile
 
 REF = {"name": "s", "key": "k"}
@@ -36,10 +36,20 @@ def test_a_secret_of_the_files_comes_before_the_environment(
     secrets: dict[tuple[str, str], str], env: dict[str, str], text: str
 ) -> None:
     assert headers_env("my-wiki") == VARIABLE
-    assert mcp_headers(PROFILE, secrets, env) == ({VARIABLE: text}, [])
+    assert request_headers(PROFILE, secrets, env) == ({VARIABLE: text}, [])
 
 
 def test_what_is_missing_is_said_with_both_places() -> None:
     path = "AgentProfile p: spec.mcpServers[1].headersSecretRef"
     words = f"no Secret s with key k in the files, and {VARIABLE} is not set"
-    assert mcp_headers(PROFILE, {}, {}) == ({}, [Problem(path, words)])
+    assert request_headers(PROFILE, {}, {}) == ({}, [Problem(path, words)])
+
+
+def test_the_guardrail_s_endpoint_has_headers_too() -> None:
+    http = {"url": "http://opa:8181/v1/data/x", "headersSecretRef": REF}
+    profile = AgentProfile.read(a_profile(name="p", guardrail={"http": http}))
+    variable = "SKERRY_GUARDRAIL_HEADERS"
+    assert request_headers(profile, {("s", "k"): "A: b"}, {}) == ({variable: "A: b"}, [])
+    words = f"no Secret s with key k in the files, and {variable} is not set"
+    path = "AgentProfile p: spec.guardrail.http.headersSecretRef"
+    assert request_headers(profile, {}, {}) == ({}, [Problem(path, words)])

@@ -1,0 +1,83 @@
+"""All providers of a profile, asked in order: the first that denies, or has no decision to give, ends it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from langgraph.errors import GraphBubbleUp
+
+from skerry_api.guardrail import Guardrail
+from skerry_runner.guardrail.custom import build_own
+from skerry_runner.guardrail.http import HttpPolicy
+from skerry_runner.guardrail.lists import Lists
+from skerry_runner.guardrail.rules import Rules
+from skerry_runner.guardrail.types import ALLOWED, Decision, GuardedCall, GuardrailProvider, denied
+from skerry_runner.outcome import RunEnded
+
+__all__ = ["Asked", "Guards"]
+
+REASON_MAX = 500
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """`error` is why a provider gave no decision; the decision then is what `failClosed` makes of it."""
+
+    decision: Decision
+    provider: str = ""
+    error: str | None = None
+
+
+class Guards:
+    """Made once per pipeline.
+
+    Raises:
+        InvalidDocument: a rule or the user's own class can't be used.
+    """
+
+    def __init__(self, settings: Guardrail) -> None:
+        self._settings = settings
+        self._own = build_own(settings.path) if settings.path is not None else None
+        self._rules = Rules(settings.rules)
+        self._http: HttpPolicy | None = None
+
+    def _providers(self, headers: Mapping[str, str]) -> list[tuple[str, GuardrailProvider]]:
+        settings = self._settings
+        found: list[tuple[str, GuardrailProvider]] = [
+            ("lists", Lists(settings.allow, settings.deny)),
+            ("rules", self._rules),
+        ]
+        if settings.http is not None:
+            self._http = self._http or HttpPolicy(settings.http, headers)
+            found.append(("http", self._http))
+        if self._own is not None:
+            found.append(("path", self._own))
+        return found
+
+    async def ask(self, call: GuardedCall, headers: Mapping[str, str]) -> Asked:
+        """The verdict on a call. Interrupts, cancellation and RunEnded pass."""
+        failed: Asked | None = None
+        for name, provider in self._providers(headers):
+            try:
+                decision = await provider.decide(call)
+            except (GraphBubbleUp, RunEnded):
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever it is, there is no decision
+                log.warning("guardrail %s gave no decision: %s: %s", name, type(error).__name__, error)
+                words = (str(error) or type(error).__name__)[:REASON_MAX]
+                if self._settings.fail_closed:
+                    reason = "whether it may be made could not be found out"
+                    return Asked(denied("no-decision", reason), name, words)
+                failed = failed or Asked(ALLOWED, name, words)
+                continue
+            if not decision.allow:
+                return Asked(decision, name)
+        return failed or Asked(ALLOWED)
+
+    async def close(self) -> None:
+        """Let go of connections; they are made anew when needed."""
+        if self._http is not None:
+            await self._http.close()
