@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import posixpath
 from collections.abc import Mapping, Sequence
@@ -60,7 +61,7 @@ class _Test:
             TimeoutError: the regular expression takes too long.
         """
         if self._regex is not None:
-            return self._regex.search(value[:TEXT_MAX], timeout=REGEX_SECONDS) is not None
+            return self._regex.search(value[:TEXT_MAX], timeout=REGEX_SECONDS, concurrent=True) is not None
         if self._glob is not None:
             path = posixpath.normpath(posixpath.join(WORKSPACE, value)).lstrip("/")
             places = [path]
@@ -91,7 +92,11 @@ class Rules:
         self._tests = [_Test(rule, f"spec.guardrail.rules[{index}]") for index, rule in enumerate(rules)]
 
     async def decide(self, call: GuardedCall) -> Decision:
-        """See GuardrailProvider."""
+        """See GuardrailProvider. Regular expressions are looked for off the event loop, and without its lock."""
+        slow = any(test.rule.regex is not None for test in self._tests)
+        return await asyncio.to_thread(self._decided, call) if slow else self._decided(call)
+
+    def _decided(self, call: GuardedCall) -> Decision:
         limited = False
         for index, test in enumerate(self._tests):
             rule = test.rule

@@ -161,9 +161,9 @@ async def test_the_first_rule_that_fits_decides() -> None:
 
 
 async def test_a_regular_expression_that_runs_away_gives_no_decision() -> None:
-    rule = GuardrailRule(tool="*", argument="a", regex=r"(a|a)*(a|aa)*$b")
+    rule = GuardrailRule(tool="*", argument="a", regex=r"^(a|aa|aaa)+$")
     with pytest.raises(TimeoutError):
-        await Rules([rule]).decide(call(a="a" * 5000))
+        await Rules([rule]).decide(call(a="a" * 60 + "!"))
 
 
 @pytest.mark.parametrize(
