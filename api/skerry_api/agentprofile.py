@@ -175,6 +175,10 @@ class AgentProfileSpec(KubeModel):
         description="How long a finished runner Pod is kept for its logs, in seconds.",
     )
 
+    model_config = KubeModel.model_config | {
+        "json_schema_extra": validations("memory-kept", "memory-debounced")
+    }
+
 
 class AgentProfile(KubeObject):
     """A named set of rules for runs: model, tools, sandbox."""

@@ -51,9 +51,16 @@ def misfits(schema: Schema, value: Any, path: str) -> Iterator[Problem]:
         yield from _scalar(schema, value, path)
 
 
-def broken_rules(schema: Schema, value: Any, old: Any, path: str) -> Iterator[Problem]:
-    """Rules that don't hold for a value that fits. `old` is its former self, None at creation."""
+def broken_rules(
+    schema: Schema, value: Any, old: Any, path: str, *, local: bool = False
+) -> Iterator[Problem]:
+    """Rules that don't hold for a value that fits. `old` is its former self, None at creation.
+
+    `local` leaves out rules that are about a cluster alone.
+    """
     for rule in schema.get(RULES_KEY, ()):
+        if local and rule.cluster:
+            continue
         if (old is not None or not rule.transition) and not rule.holds(value, old):
             yield Problem(f"{path}{rule.field_path or ''}".removeprefix("."), rule.message)
     if isinstance(value, dict):
@@ -62,11 +69,11 @@ def broken_rules(schema: Schema, value: Any, old: Any, path: str) -> Iterator[Pr
             before = old.get(name) if isinstance(old, dict) else None
             where = f"{path}.{name}" if path else str(name)
             if name in properties:
-                yield from broken_rules(properties[name], child, before, where)
+                yield from broken_rules(properties[name], child, before, where, local=local)
     elif isinstance(value, list):
         # No rule of ours compares list entries with their former selves.
         for index, item in enumerate(value):
-            yield from broken_rules(schema["items"], item, None, f"{path}[{index}]")
+            yield from broken_rules(schema["items"], item, None, f"{path}[{index}]", local=local)
 
 
 def _is(kind: str, value: Any) -> bool:

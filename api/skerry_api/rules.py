@@ -29,6 +29,8 @@ class Rule:
     field_path: str | None = None
     """Path below the rule's place that the server's answer names, as `.a.b`."""
     reason: Reason = "FieldValueInvalid"
+    cluster: bool = False
+    """Whether it is about Pods and their volumes, and so nothing to `skerry run`, which always keeps a data directory."""
 
     @property
     def transition(self) -> bool:
@@ -91,6 +93,15 @@ def _keeps_less(summarization: dict[str, Any]) -> bool:
         for unit in ("messages", "tokens", "fraction")
         if unit in keep and unit in size
     )
+
+
+def _memory(spec: dict[str, Any]) -> dict[str, Any]:
+    memory: dict[str, Any] = spec.get("pipeline", {}).get("memory", {})
+    return memory
+
+
+def _persistence(spec: dict[str, Any]) -> str:
+    return str(spec.get("persistence", {}).get("type", "Ephemeral"))
 
 
 def _label_name(kind: str, limit: int) -> dict[str, Rule]:
@@ -179,6 +190,29 @@ RULES: dict[str, Rule] = {
         "keep must be less than every trigger of the same unit, or nothing would ever be summarised",
         lambda s, _: _keeps_less(s),
         ".keep",
+    ),
+    "memory-kept": Rule(
+        "!has(self.pipeline) || !has(self.pipeline.memory) || !has(self.pipeline.memory.enabled)"
+        " || !self.pipeline.memory.enabled"
+        " || (has(self.persistence) && has(self.persistence.type) && self.persistence.type != 'Ephemeral')",
+        "needs persistence.type Volume or Postgres: facts would be gone with the runner Pod",
+        lambda s, _: not _memory(s).get("enabled") or _persistence(s) != "Ephemeral",
+        ".pipeline.memory.enabled",
+        cluster=True,
+    ),
+    "memory-debounced": Rule(
+        "!has(self.pipeline) || !has(self.pipeline.memory) || !has(self.pipeline.memory.enabled)"
+        " || !self.pipeline.memory.enabled || !has(self.pipeline.memory.flush)"
+        " || self.pipeline.memory.flush != 'Debounced'"
+        " || (has(self.persistence) && has(self.persistence.type) && self.persistence.type == 'Postgres')",
+        "Debounced needs persistence.type Postgres: who flushes later can't reach a thread's volume",
+        lambda s, _: (
+            not _memory(s).get("enabled")
+            or _memory(s).get("flush") != "Debounced"
+            or _persistence(s) == "Postgres"
+        ),
+        ".pipeline.memory.flush",
+        cluster=True,
     ),
     "volume-only": Rule(
         # has(): the server also tries rules on the bare default, before it fills in defaults inside.

@@ -15,12 +15,14 @@ from skerry_api.structural import Schema, structural
 __all__ = ["check"]
 
 
-def check(raw: Any, old: dict[str, Any] | None = None) -> list[Problem]:
+def check(raw: Any, old: dict[str, Any] | None = None, *, local: bool = False) -> list[Problem]:
     """Every problem that would have the manifest refused, in the order spec is written; none if it is good.
 
     `raw` is the parsed YAML or JSON of one object, `old` the object that it would replace (rules on changes
     are checked then). As on the server a status is not taken from a manifest, but its unknown fields are
     refused, and cross-field rules are looked at once everything else is right. Never raises for bad input.
+
+    `local` leaves out rules that are about a cluster alone: what is to run on this machine need not fit one.
     """
     if not isinstance(raw, dict):
         return [Problem("", "must be an object with apiVersion, kind, metadata and spec")]
@@ -39,7 +41,7 @@ def check(raw: Any, old: dict[str, Any] | None = None) -> list[Problem]:
     subject = {**full, "metadata": {**full["metadata"], "name": final_name(full["metadata"])}}
     if old is not None and "status" in old:
         subject["status"] = old["status"]
-    return list(broken_rules(schema, subject, old and apply_defaults(old), ""))
+    return list(broken_rules(schema, subject, old and apply_defaults(old), "", local=local))
 
 
 def _type_problems(raw: dict[str, Any]) -> list[Problem]:

@@ -177,3 +177,90 @@ def pipeline(
     from skerry_cli.pipeline import show_pipeline
 
     raise typer.Exit(show_pipeline(file, as_json=output is ListOutput.JSON))
+
+
+memory_app = typer.Typer(
+    help="See, forget and bring up to date what is remembered of users.", no_args_is_help=True
+)
+app.add_typer(memory_app, name="memory")
+
+UserOption = Annotated[str, typer.Option(metavar="USER", help="The user, as runs name it in userId.")]
+AgentOption = Annotated[str, typer.Option(metavar="AGENT", help="Whose memory: pipeline.memory.agent.")]
+NamespaceOption = Annotated[
+    str, typer.Option("-n", "--namespace", metavar="NS", help="Namespace of the runs.")
+]
+MemoryDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir",
+        metavar="DIR",
+        help="Data directory of `skerry run` [default: the database of SKERRY_POSTGRES_DSN if that is set, else the XDG data directory].",
+    ),
+]
+
+
+@memory_app.command("get")
+def memory_get(
+    *,
+    user: UserOption = "default",
+    agent: AgentOption = "lead",
+    namespace: NamespaceOption = "default",
+    data_dir: MemoryDirOption = None,
+    output: Annotated[
+        ListOutput, typer.Option("-o", "--output", help="Lines, or JSON for programs.")
+    ] = ListOutput.TEXT,
+) -> None:
+    """Print what is remembered of a user, the surest first."""
+    from skerry_cli.memory import Place, get
+
+    raise typer.Exit(get(Place(namespace, data_dir), user, agent, as_json=output is ListOutput.JSON))
+
+
+@memory_app.command("forget")
+def memory_forget(
+    *,
+    user: Annotated[str, typer.Option(metavar="USER", help="The user, as runs name it in userId.")],
+    agent: AgentOption = "lead",
+    facts: Annotated[
+        list[str] | None,
+        typer.Option("--fact", metavar="ID", help="This fact alone. Repeatable. Without it: everything."),
+    ] = None,
+    namespace: NamespaceOption = "default",
+    data_dir: MemoryDirOption = None,
+) -> None:
+    """Forget facts of a user: those that are named, or all of them and what waits to become some."""
+    from skerry_cli.memory import Place, forget
+
+    raise typer.Exit(forget(Place(namespace, data_dir), user, agent, facts or ()))
+
+
+@memory_app.command("flush")
+def memory_flush(
+    *,
+    files: Annotated[
+        list[str],
+        typer.Option(
+            "-f",
+            "--filename",
+            metavar="FILE",
+            help="YAML or JSON with the AgentProfile whose model draws the facts; its key is taken from SKERRY_MODEL_API_KEY.",
+        ),
+    ],
+    due: Annotated[
+        bool, typer.Option("--due", help="Only what is due: threads that were quiet for debounceSeconds.")
+    ] = False,
+    namespace: NamespaceOption = "default",
+    data_dir: MemoryDirOption = None,
+    output: Annotated[
+        ListOutput, typer.Option("-o", "--output", help="Lines, or JSON for programs.")
+    ] = ListOutput.TEXT,
+) -> None:
+    """Draw facts from the conversations of a profile's runs that wait for it.
+
+    Exit code 1: some could not be drawn; 2: bad input.
+    """
+    from skerry_cli.memory import Place, flush
+
+    raise typer.Exit(
+        flush(Place(namespace, data_dir), tuple(files), due=due, as_json=output is ListOutput.JSON)
+    )

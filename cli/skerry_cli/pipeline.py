@@ -9,12 +9,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from skerry_api.agentprofile import AgentProfile
-from skerry_api.defaults import apply_defaults
-from skerry_api.problems import Problem
 from skerry_api.resolve import sketch
-from skerry_api.strict import check
 from skerry_cli.inputs import read_documents
-from skerry_runner.local.yamldoc import Document, FileProblem
+from skerry_cli.profiles import one_profile
 
 if TYPE_CHECKING:
     from skerry_runner.listing import ListedRow
@@ -27,7 +24,7 @@ BAD_INPUT = 2
 def show_pipeline(file: str, *, as_json: bool) -> int:
     """Print the rows; the exit code."""
     documents, problems = read_documents((file,))
-    profile = problems or _profile(file, documents)
+    profile = problems or one_profile(file, documents)
     if not isinstance(profile, AgentProfile):
         for problem in profile:
             print(problem.text(), file=sys.stderr)
@@ -49,16 +46,6 @@ def show_pipeline(file: str, *, as_json: bool) -> int:
 def _refuse(file: str, profile: AgentProfile, words: str) -> int:
     print(f"{file}: AgentProfile {profile.metadata.name}: {words}", file=sys.stderr)
     return BAD_INPUT
-
-
-def _profile(file: str, documents: Sequence[Document]) -> AgentProfile | list[FileProblem]:
-    found = [d for d in documents if isinstance(d.raw, dict) and d.raw.get("kind") == AgentProfile.KIND]
-    if len(found) != 1:
-        words = "there must be one AgentProfile in the file" + (f", not {len(found)}" if found else "")
-        return [FileProblem(file, None, "", Problem("", words))]
-    (document,) = found
-    problems = [document.at(problem) for problem in check(document.raw)]
-    return problems or AgentProfile.read(apply_defaults(document.raw))
 
 
 def _table(rows: Sequence[ListedRow]) -> str:

@@ -63,7 +63,7 @@ def run_locally(request: Request) -> int:
     folder = thread_folder(data_dir, assignment.document.sandbox.sandbox_id)
     try:
         with held_thread(folder):
-            done = asyncio.run(_carry_out(assignment, folder, request))
+            done = asyncio.run(_carry_out(assignment, data_dir, folder, request))
     except ThreadBusy as error:
         print(f"skerry: thread {assignment.document.thread_id}: {error}", file=sys.stderr)
         return 1
@@ -92,7 +92,7 @@ def _secrets(assignment: Assignment) -> list[str | None]:
     return [assignment.api_key, *header_values(assignment.document, assignment.headers)]
 
 
-async def _carry_out(assignment: Assignment, folder: Path, request: Request) -> AgentRun:
+async def _carry_out(assignment: Assignment, data_dir: Path, folder: Path, request: Request) -> AgentRun:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -112,14 +112,16 @@ async def _carry_out(assignment: Assignment, folder: Path, request: Request) -> 
     )
 
     async def carry_out(document: RunDocument, ports: Ports) -> RunResult:
+        from skerry_runner.memory.stores import open_sqlite_store
         from skerry_runner.persistence.opening import StatePlace
         from skerry_runner.run import run_document
 
         # Whatever the profile says of a cluster: here a thread's folder is what is kept of it.
         place = StatePlace(PersistenceType.VOLUME, folder)
         return await run_document(
-            document, ports, api_key=assignment.api_key, environ=assignment.headers, place=place
-        )
+            document, ports, api_key=assignment.api_key, environ=assignment.headers, place=place,
+            open_memory=lambda: open_sqlite_store(data_dir),
+        )  # fmt: skip
 
     try:
         return await execute(

@@ -13,7 +13,7 @@ from skerry_api.document import DOCUMENT_PATH
 from skerry_api.files import FILES_PATH
 from skerry_api.stream import STREAM_PORT
 
-__all__ = ["BadEnvironment", "Environment", "Identity", "read_environment"]
+__all__ = ["SERVICE_ACCOUNT", "BadEnvironment", "Environment", "Identity", "api_server", "read_environment"]
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 STATE = "/var/lib/skerry"
@@ -50,7 +50,8 @@ class Environment:
     """Where the live stream listens, on loopback; 0: any free port."""
 
 
-def _api_server(env: Mapping[str, str]) -> str | None:
+def api_server(env: Mapping[str, str]) -> str | None:
+    """URL of the API server, as a Pod is told; None outside of one."""
     if url := env.get("SKERRY_API_SERVER"):
         return url.rstrip("/")
     host, port = env.get("KUBERNETES_SERVICE_HOST"), env.get("KUBERNETES_SERVICE_PORT", "443")
@@ -62,7 +63,7 @@ def _api_server(env: Mapping[str, str]) -> str | None:
 def read_environment(env: Mapping[str, str]) -> Environment:
     """Read the environment; the `SKERRY_*` variables exist for runners outside a Pod. Raises BadEnvironment."""
     faults = [f"{name} is not set" for name in ("POD_NAME", "POD_UID", "POD_NAMESPACE") if not env.get(name)]
-    server = _api_server(env)
+    server = api_server(env)
     if server is None:
         faults.append("KUBERNETES_SERVICE_HOST is not set")
     run, _, number = env.get("POD_NAME", "").rpartition("-")

@@ -11,6 +11,7 @@ from typing import Any, Self
 import httpx
 from typing_extensions import override
 
+from skerry_api.agentprofile import AgentProfile
 from skerry_api.agentrun import AgentRun
 from skerry_api.base import API_VERSION, GROUP, VERSION
 from skerry_runner.cluster.port import (
@@ -28,7 +29,7 @@ from skerry_runner.cluster.port import (
     RunPort,
 )
 
-__all__ = ["FIELD_MANAGER", "HttpRunPort", "api_error"]
+__all__ = ["FIELD_MANAGER", "HttpRunPort", "api_error", "read_profile"]
 
 FIELD_MANAGER = "skerry-runner"
 CALL_TIMEOUT = httpx.Timeout(15, connect=5)
@@ -79,6 +80,43 @@ class _TokenFile(httpx.Auth):
         yield request
 
 
+def _client(server: str, service_account: Path) -> httpx.AsyncClient:
+    """Raises OSError or ssl.SSLError when the CA bundle cannot be used."""
+    verify: ssl.SSLContext | bool = True
+    if server.startswith("https:"):
+        verify = ssl.create_default_context(cafile=str(service_account / "ca.crt"))
+    return httpx.AsyncClient(
+        base_url=server,
+        verify=verify,
+        auth=_TokenFile(service_account / "token"),
+        timeout=CALL_TIMEOUT,
+        trust_env=False,
+        headers={"Accept": "application/json", "User-Agent": FIELD_MANAGER},
+    )
+
+
+async def read_profile(server: str, service_account: Path, namespace: str, name: str) -> Json:
+    """An AgentProfile as it stands, in one call.
+
+    Raises:
+        ApiError: it could not be read.
+        OSError, ssl.SSLError: the CA bundle cannot be used.
+    """
+    path = f"/apis/{GROUP}/{VERSION}/namespaces/{namespace}/{AgentProfile.PLURAL}/{name}"
+    async with _client(server, service_account) as client:
+        return _object((await _request(client, "GET", path)).content)
+
+
+async def _request(client: httpx.AsyncClient, method: str, path: str, **options: Any) -> httpx.Response:
+    try:
+        answer = await client.request(method, path, **options)
+    except httpx.HTTPError as error:
+        raise ApiUnavailable(_words(error)) from error
+    if answer.status_code != 200:
+        raise api_error(answer.status_code, _message(answer.content))
+    return answer
+
+
 class HttpRunPort(RunPort):
     """One run of one API server. Use as an async context manager."""
 
@@ -86,17 +124,7 @@ class HttpRunPort(RunPort):
         """Raises OSError or ssl.SSLError when the CA bundle cannot be used."""
         self._namespace, self._name = namespace, name
         self._runs = f"/apis/{GROUP}/{VERSION}/namespaces/{namespace}/{AgentRun.PLURAL}"
-        verify: ssl.SSLContext | bool = True
-        if server.startswith("https:"):
-            verify = ssl.create_default_context(cafile=str(service_account / "ca.crt"))
-        self._client = httpx.AsyncClient(
-            base_url=server,
-            verify=verify,
-            auth=_TokenFile(service_account / "token"),
-            timeout=CALL_TIMEOUT,
-            trust_env=False,
-            headers={"Accept": "application/json", "User-Agent": FIELD_MANAGER},
-        )
+        self._client = _client(server, service_account)
 
     async def __aenter__(self) -> Self:
         return self
@@ -106,7 +134,7 @@ class HttpRunPort(RunPort):
 
     @override
     async def get(self) -> Json:
-        answer = await self._call("GET", f"{self._runs}/{self._name}")
+        answer = await _request(self._client, "GET", f"{self._runs}/{self._name}")
         return _object(answer.content)
 
     @override
@@ -136,22 +164,14 @@ class HttpRunPort(RunPort):
             "metadata": {"name": self._name, "namespace": self._namespace},
             "status": status,
         }
-        await self._call(
+        await _request(
+            self._client,
             "PATCH",
             f"{self._runs}/{self._name}/status",
             params={"fieldManager": FIELD_MANAGER, "force": "true"},
             headers={"Content-Type": "application/apply-patch+yaml"},
             content=json.dumps(body, ensure_ascii=False).encode(),
         )
-
-    async def _call(self, method: str, path: str, **options: Any) -> httpx.Response:
-        try:
-            answer = await self._client.request(method, path, **options)
-        except httpx.HTTPError as error:
-            raise ApiUnavailable(_words(error)) from error
-        if answer.status_code != 200:
-            raise api_error(answer.status_code, _message(answer.content))
-        return answer
 
 
 def _words(error: httpx.HTTPError) -> str:

@@ -74,7 +74,7 @@ def _check(document: Document) -> list[FileProblem]:
     raw = document.raw
     kind = raw.get("kind") if isinstance(raw, dict) else None
     if kind in KINDS or not isinstance(raw, dict):
-        return [document.at(problem) for problem in check(raw)]
+        return [document.at(problem) for problem in check(raw, local=True)]
     if kind in _CORE:
         return [document.at(problem) for problem in _check_core(raw)]
     known = ", ".join((*KINDS, *sorted(_CORE)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from langchain.agents.middleware.internal_call_transformer import internal_call_metadata
 from langchain_core.callbacks import BaseCallbackHandler
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from skerry_runner.context import RunContext
     from skerry_runner.models.build import BuiltModel
 
-__all__ = ["InternalAnswer", "ModelGate", "Purpose", "answers", "internal_call", "ungated"]
+__all__ = ["InternalAnswer", "InternalCaller", "ModelGate", "Purpose", "answers", "internal_call", "ungated"]
 
 ModelGate = Callable[[Callable[[], Awaitable[AIMessage]]], Awaitable[AIMessage]]
 """Makes a call as the endpoint's breaker and retries allow; raises what the call raised, or that it may not be made."""
@@ -75,8 +75,19 @@ def answers(context: RunContext, purpose: Purpose, state: Mapping[str, Any]) -> 
     return isinstance(voice, ScriptedModel) and voice.playhead.has_next(voice.part)
 
 
+class InternalCaller(Protocol):
+    """Who makes internal calls: a run's context, or what flushes memories without a run."""
+
+    @property
+    def agent(self) -> str: ...
+    @property
+    def model(self) -> BuiltModel | None: ...
+    @property
+    def gate(self) -> ModelGate: ...
+
+
 async def internal_call(
-    context: RunContext,
+    context: InternalCaller,
     state: Mapping[str, Any],
     purpose: Purpose,
     messages: Sequence[BaseMessage],
@@ -124,7 +135,7 @@ async def internal_call(
 
 
 async def _bounded(
-    context: RunContext, call: Callable[[], Awaitable[AIMessage]], seconds: float
+    context: InternalCaller, call: Callable[[], Awaitable[AIMessage]], seconds: float
 ) -> tuple[AIMessage | None, str | None]:
     limit = asyncio.timeout(seconds)
     try:

@@ -31,7 +31,7 @@ PIPELINE: dict[str, Any] = {
     "tokenUsage": {"enabled": False},
     "title": {"model": "openai:y", "maxWords": 3, "maxChars": 30, "timeoutSeconds": 5},
     "memory": {
-        "enabled": True, "flush": "Debounced", "flushTimeoutSeconds": 9, "debounceSeconds": 8, "agent": "coder",
+        "enabled": True, "flush": "AtEnd", "flushTimeoutSeconds": 9, "debounceSeconds": 8, "agent": "coder",
         "maxFacts": 7, "minConfidence": "0.5", "maxFactChars": 60, "maxInputTokens": 500,
     },
     "viewImage": {"enabled": False, "maxImageBytes": 1000, "maxRequestBytes": 2000},

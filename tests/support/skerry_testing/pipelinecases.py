@@ -10,6 +10,8 @@ Json = dict[str, Any]
 SUMMARY = "spec.pipeline.summarization"
 ADAPTERS = "spec.pipeline.safetyFinishReason.adapters"
 LOOP = "spec.pipeline.loopDetection"
+VOLUME = {"type": "Volume"}
+POSTGRES = {"type": "Postgres", "postgres": {"dsnSecretRef": {"name": "pg", "key": "dsn"}}}
 SERVER = "spec.mcpServers[0]"
 AGENT = "spec.subagents.types[0]"
 
@@ -18,8 +20,8 @@ def _summary(**settings: Any) -> Json:
     return {"pipeline": {"summarization": settings}}
 
 
-def _memory(**settings: Any) -> Json:
-    return {"pipeline": {"memory": settings}}
+def _memory(persistence: Json | None = None, **settings: Any) -> Json:
+    return {"pipeline": {"memory": settings}, **({"persistence": persistence} if persistence else {})}
 
 
 def _server(**fields: Any) -> Json:
@@ -68,6 +70,11 @@ PIPELINE_SPECS: tuple[tuple[str, Json, str], ...] = (
     ("memory: of an agent of one's own", _memory(agent="coder", minConfidence="0.85"), ""),
     ("memory: confidence above one", _memory(minConfidence="1.5"), "spec.pipeline.memory.minConfidence"),
     ("memory: an agent that is no label", _memory(agent="The Coder"), "spec.pipeline.memory.agent"),
+    ("memory: on a volume", _memory(VOLUME, enabled=True), ""),
+    ("memory: in a database, later", _memory(POSTGRES, enabled=True, flush="Debounced"), ""),
+    ("memory: gone with the Pod", _memory(enabled=True), "spec.pipeline.memory.enabled"),
+    ("memory: off, whatever it says", _memory(enabled=False, flush="Debounced"), ""),
+    ("memory: later, where nobody can", _memory(VOLUME, enabled=True, flush="Debounced"), "spec.pipeline.memory.flush"),
     ("memory: no such flush", _memory(flush="Never"), "spec.pipeline.memory.flush"),
     ("safety: no adapters", {"pipeline": {"safetyFinishReason": {"adapters": []}}}, ADAPTERS),
     ("loop: a warning at the limit", _loop(warn=5, tools=[{"name": "bash", "warn": 90, "hard": 90}]), ""),

@@ -11,7 +11,7 @@ import pytest
 from skerry_api.problems import Problem
 from skerry_api.strict import check
 from skerry_testing.junk import junk, mangled
-from skerry_testing.manifests import CASES, Case, a_run, a_sandbox
+from skerry_testing.manifests import CASES, Case, a_profile, a_run, a_sandbox
 from skerry_testing.schemas import all_rules
 
 
@@ -51,6 +51,16 @@ def test_every_rule_on_creation_is_broken_by_some_case() -> None:
 )  # fmt: skip
 def test_messages(raw: Any, problem: Problem) -> None:
     assert check(raw) == [problem]
+
+
+def test_rules_of_a_cluster_bind_no_laptop() -> None:
+    kept_nowhere = a_profile(pipeline={"memory": {"enabled": True, "flush": "Debounced"}})
+    assert {problem.path for problem in check(kept_nowhere)} == {
+        "spec.pipeline.memory.enabled", "spec.pipeline.memory.flush",
+    }  # fmt: skip
+    assert check(kept_nowhere, local=True) == []
+    other = a_profile(pipeline={"memory": {"enabled": True}}, persistence={"type": "Postgres"})
+    assert [problem.path for problem in check(other, local=True)] == ["spec.persistence.postgres"]
 
 
 def test_all_problems_are_found_at_once() -> None:
