@@ -105,3 +105,54 @@ capabilities:
 seccompProfile:
   type: RuntimeDefault
 {{- end -}}
+
+{{- /* Egress of what Skerry runs beside the operator: the API server and DNS. Entries of a policy's `egress`. */ -}}
+{{- define "skerry.egressOwn" -}}
+{{- $api := include "skerry.apiServer" . | fromJson -}}
+# The API server.
+- to:
+    {{- range $api.cidrs }}
+    - ipBlock:
+        cidr: {{ . }}
+    {{- end }}
+  ports:
+    {{- range $api.ports }}
+    - protocol: TCP
+      port: {{ int . }}
+    {{- end }}
+- to:
+    - namespaceSelector:
+        matchLabels:
+          kubernetes.io/metadata.name: {{ .Values.clusterDNS.namespace }}
+      podSelector:
+        matchLabels: {{- toYaml .Values.clusterDNS.podLabels | nindent 10 }}
+  ports:
+    {{- range .Values.clusterDNS.ports }}
+    - protocol: UDP
+      port: {{ int . }}
+    - protocol: TCP
+      port: {{ int . }}
+    {{- end }}
+{{- end -}}
+
+{{- /* Likewise, to model providers. */ -}}
+{{- define "skerry.egressProviders" -}}
+# Model providers: public addresses over HTTPS. Others are a profile's runner.network.allow.
+- to:
+    {{- range ($.Files.Get "files/public-addresses.json" | fromJsonArray) }}
+    {{- $v6 := contains ":" .cidr }}
+    {{- $without := .except }}
+    {{- range $.Values.clusterCIDRs }}
+    {{- /* The API server wants exceptions inside their block: other IPv6 ones aren't reached anyway. */}}
+    {{- if and (eq $v6 (contains ":" .)) (or (not $v6) (regexMatch "^[23][0-9a-fA-F]{3}:" .)) }}
+    {{- $without = append $without . }}
+    {{- end }}
+    {{- end }}
+    - ipBlock:
+        cidr: {{ .cidr }}
+        except: {{- $without | uniq | toYaml | nindent 10 }}
+    {{- end }}
+  ports:
+    - protocol: TCP
+      port: 443
+{{- end -}}
