@@ -28,6 +28,9 @@ def told(event: dict[str, Any]) -> str | None:
             words = f"{'✗' if status == 'error' else '←'} {_short(content) or '(nothing)'}"
         case {"type": "model.error", "error": error, "message": message}:
             words = f"✗ model: {error}: {_short(message)}"
+        case {"type": "loop.warning" | "loop.stop" as kind, "tools": names, "count": count}:
+            does = "is stopped" if kind == "loop.stop" else "repeats itself"
+            words = f"✗ the agent {does}: {_short(', '.join(names))}, {count} times"
         case {"type": "sandbox.acquired", "sandboxId": sandbox}:
             words = f"  sandbox {sandbox}"
         case {"type": "script.unused", "steps": steps}:

@@ -19,6 +19,11 @@ from skerry_runner.local.progress import ProgressSink, told
         ({"type": "tool.result", "status": "success", "content": "\x1b[2Jx"}, "← ·[2Jx"),
         ({"type": "model.response", "text": "plan", "toolCalls": [{}]}, "  plan"),
         ({"type": "model.response", "text": "the answer", "toolCalls": []}, None),
+        (
+            {"type": "loop.warning", "tools": ["ls", "bash"], "count": 3},
+            "✗ the agent repeats itself: ls, bash, 3 times",
+        ),
+        ({"type": "loop.stop", "tools": ["ls"], "count": 5}, "✗ the agent is stopped: ls, 5 times"),
         ({"type": "model.request"}, None),
         ({"type": "script.unused", "steps": [1, 2]}, "  2 steps of the script were not played"),
     ],
