@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 
 from skerry_api.phases import OutcomeClass, StopReason
 from skerry_runner.budget import Budget, Cap
-from skerry_runner.checkpoint import memory_saver
 from skerry_runner.models.observer import ModelObserver
-from skerry_runner.ports import CancelReason
 from skerry_runner.usage import Counts, Tally
 from skerry_testing.runnerworld import RunnerWorld, document
 
@@ -80,38 +76,6 @@ async def test_a_summary_counts_and_the_call_behind_it_is_not_made(world: Runner
     assert (result.stop_reason, result.answer) == (StopReason.TOKEN_CAPPED, "looking")
     assert (result.usage.total, result.usage.internal, result.progress.model_calls) == (250, 50, 3)
     assert len(world.sink.events("summary")) == 1
-
-
-@pytest.mark.parametrize(
-    ("limits", "ends"),
-    [
-        ({"max_tokens": 200}, (OutcomeClass.SUCCEEDED, StopReason.TOKEN_CAPPED)),
-        ({"max_cost": 200}, (OutcomeClass.BUDGET_EXCEEDED, None)),
-    ],
-)
-async def test_a_new_epoch_goes_on_counting(
-    world: RunnerWorld, limits: dict[str, int], ends: tuple[OutcomeClass, StopReason | None]
-) -> None:
-    saver = memory_saver()
-    first = document(f"steps: [{LOOK}, {{say: late, delaySeconds: 3600}}]", price=MICRO_EACH)
-    task = asyncio.create_task(world.run(first, checkpointer=saver))
-    await world.reporter.until(lambda progress: progress.model_calls == 2)
-    world.cancellation.request(CancelReason.INTERRUPTED)
-    await task
-    async with RunnerWorld() as after:
-        again = document(f"steps: [{LOOK}, {LOOK}, {DONE}]", epoch=2, price=MICRO_EACH, **limits)  # type: ignore[arg-type]  # ints by name
-        result = await after.run(again, checkpointer=saver)
-    assert (result.outcome.class_, result.stop_reason) == ends
-    assert (result.usage.total, result.usage.cost_micro_usd) == (200, 200)
-
-
-async def test_another_run_of_the_thread_has_its_own_budget(world: RunnerWorld) -> None:
-    saver = memory_saver()
-    await world.run(document(f"steps: [{LOOK}, {LOOK}]", max_tokens=150), checkpointer=saver)
-    async with RunnerWorld() as after:
-        again = document(f"steps: [{LOOK}, {DONE}]", run="run-uid-2", max_tokens=150)
-        result = await after.run(again, checkpointer=saver)
-    assert (result.stop_reason, result.usage.total) == (StopReason.END_TURN, 200)
 
 
 HAND_ON = "{toolCalls: [{name: task, args: {prompt: Dig., subagent_type: general-purpose, description: dig}}], usage: {input: 5, output: 5}}"

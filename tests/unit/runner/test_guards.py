@@ -102,16 +102,20 @@ UNSAFE = "{say: nope, toolCalls: [{name: ls}], finishReason: content_filter}"
 
 @pytest.mark.parametrize(
     ("script", "mark", "said"),
-    [(steps(*[LOOK] * 5), "LoopCapped", 6), (steps(LOOK, UNSAFE), "SafetyCapped", 3)],
+    [
+        (steps(*[LOOK] * 5), "LoopCapped", 6),
+        (steps(LOOK, UNSAFE), "SafetyCapped", 3),
+        (steps(HAND_ON, HAND_ON, "{agent: general-purpose, say: found}"), "SubagentCapped", 3),
+    ],
 )
 async def test_a_rewritten_message_takes_its_own_place_in_the_database(
     world: RunnerWorld, tmp_path: Path, script: str, mark: str, said: int
 ) -> None:
-    given = document(script, pipeline=PLAN)
+    given = document(script, pipeline={**PLAN, "subagentLimit": {"maxTotal": 1}}, subagents={"enabled": True})
     place = StatePlace(PersistenceType.VOLUME, directory=tmp_path)
     result = await world.run(given, place=place)
     assert result.stop_reason == mark
-    answers = [event["id"] for event in world.sink.events("model.response")]
+    answers = [event["id"] for event in world.sink.events("model.response") if event["agent"] == "lead"]
     assert len(answers) == said
     # Read by another process, as it were: nothing of this one is left.
     config: Any = {"configurable": {"thread_id": thread_key(given), "checkpoint_ns": ""}}

@@ -12,14 +12,12 @@ from typing_extensions import override
 
 from skerry_api.phases import OutcomeClass, StopReason
 from skerry_api.rows.loopdetection import LoopDetectionSettings
-from skerry_runner.checkpoint import memory_saver
 from skerry_runner.messages import STOP
 from skerry_runner.middleware.loopdetection import LoopDetection
 from skerry_runner.middleware.loopdetection.judge import Finding, Layer
 from skerry_runner.middleware.loopdetection.texts import FORCED_STOP, WARNING_NAME, stopped, warning_message
 from skerry_runner.models.scripted.faults import ScriptedFault
 from skerry_runner.pending import RunKey
-from skerry_runner.ports import CancelReason
 from skerry_testing.runnerworld import RunnerWorld, document
 from skerry_testing.threadruns import ThreadRuns
 
@@ -174,24 +172,6 @@ async def test_calls_that_can_t_be_made_are_actions_too(world: RunnerWorld) -> N
     broken = "{invalidToolCalls: [{name: ls, args: '{'}]}"
     result = await world.run(document(steps(*[broken] * 5)))
     assert (result.stop_reason, result.progress.model_calls) == (StopReason.LOOP_CAPPED, 5)
-
-
-async def test_a_new_epoch_goes_on_counting_and_another_run_begins_anew(world: RunnerWorld) -> None:
-    saver = memory_saver()
-    late = document(steps(LOOK, LOOK, LOOK, "{say: late, delaySeconds: 3600}"))
-    task = asyncio.create_task(world.run(late, checkpointer=saver))
-    await world.reporter.until(lambda progress: progress.model_calls == 4)
-    world.cancellation.request(CancelReason.INTERRUPTED)
-    await task
-    async with RunnerWorld() as after:
-        again = document(steps(LOOK, LOOK, LOOK, LOOK, LOOK), epoch=2)
-        result = await after.run(again, checkpointer=saver)
-        assert (result.stop_reason, result.progress.turn) == (StopReason.LOOP_CAPPED, 5)
-        # It was told of the action by the epoch before.
-        assert after.sink.events("loop.warning") == []
-    async with RunnerWorld() as other:
-        result = await other.run(document(steps(*[LOOK] * 4, "{say: done}"), run="r2"), checkpointer=saver)
-        assert (result.answer, len(other.sink.events("loop.warning"))) == ("done", 1)
 
 
 async def test_switched_off_it_lets_an_agent_go_in_circles(world: RunnerWorld) -> None:

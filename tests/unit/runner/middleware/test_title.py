@@ -11,7 +11,6 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from typing_extensions import override
 
 from skerry_api.phases import StopReason
-from skerry_runner.checkpoint import memory_saver
 from skerry_runner.messages import HIDDEN, ORIGINAL, STOP
 from skerry_runner.middleware.title import Title
 from skerry_runner.middleware.title.text import UNTITLED, Exchange, cleaned, exchange, local_title, request
@@ -168,14 +167,6 @@ async def test_a_run_that_a_guard_ended_is_named_after_its_request(
     result = await world.run(document(script, max_turns=2, pipeline=WITH_MODEL))
     assert (result.stop_reason, result.progress.title) == (reason, "Please do it.")
     assert len(world.sink.events("title")) == 1
-
-
-async def test_a_new_process_knows_the_title(world: RunnerWorld) -> None:
-    saver = memory_saver()
-    await world.run(document(), checkpointer=saver)
-    async with RunnerWorld() as after:
-        result = await after.run(document("steps: [{error: {status: 401}}]", run="r2"), checkpointer=saver)
-        assert (result.progress.title, after.sink.events("title")) == ("Please do it.", [])
 
 
 @pytest.mark.parametrize(
