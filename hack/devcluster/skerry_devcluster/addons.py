@@ -1,10 +1,11 @@
-"""Objects in a full cluster that its own user has not applied: CoreDNS, the RuntimeClass. Pure."""
+"""Objects in a full cluster that its own user has not applied: CoreDNS, the RuntimeClass, the StorageClass. Pure."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from skerry_devcluster.cluster import Cluster
+from skerry_devcluster.provisioner import STORAGE_CLASS, storage_class
 
 __all__ = ["COREDNS", "RUNTIME_CLASS", "addons"]
 
@@ -84,6 +85,7 @@ def addons(cluster: Cluster) -> list[tuple[str, dict[str, Any]]]:
     }
     return [
         (f"/apis/node.k8s.io/v1/runtimeclasses/{RUNTIME_CLASS}", runtime_class),
+        (f"/apis/storage.k8s.io/v1/storageclasses/{STORAGE_CLASS}", storage_class()),
         (f"{_SYSTEM}/serviceaccounts/coredns", account),
         (f"{_RBAC}/clusterroles/system:coredns", role),
         (f"{_RBAC}/clusterrolebindings/system:coredns", binding),

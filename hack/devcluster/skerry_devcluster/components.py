@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from skerry_devcluster.cluster import Cluster, Mode
 from skerry_devcluster.namespaces import KUBELET_DIRECTORY
@@ -15,7 +17,7 @@ __all__ = ["DEFAULT_GRACE_SECONDS", "GRACE_SECONDS", "STOP_ORDER", "Component", 
 
 # Each stage ends before the next begins: first who makes Pods, then who writes objects, then the store.
 STOP_ORDER: tuple[tuple[str, ...], ...] = (
-    ("kubelet", "kube-proxy", "kube-network-policies", "docker-registry"),
+    ("kubelet", "kube-proxy", "kube-network-policies", "docker-registry", "local-provisioner"),
     ("kube-scheduler", "kube-controller-manager", "containerd", "kube-apiserver"),
     ("etcd",),
 )
@@ -192,5 +194,18 @@ def _node(cluster: Cluster) -> list[Component]:
                 f"--pod-cidr={cluster.slot.pods}",
             ),
             node=True,
+        ),
+        Component(
+            "local-provisioner",
+            (
+                "/usr/bin/env",
+                f"PYTHONPATH={Path(__file__).resolve().parents[1]}",
+                sys.executable,
+                "-m",
+                "skerry_devcluster.provisioner",
+                str(cluster.slot.node_address),
+                str(paths.pki),
+                str(paths.volumes),
+            ),
         ),
     ]

@@ -84,3 +84,16 @@ class KubeApi:
             raise ApiError("PATCH", path, 0, str(error)) from error
         if status not in {http.HTTPStatus.OK, http.HTTPStatus.CREATED}:
             raise ApiError("PATCH", path, status, text)
+
+    def delete(self, path: str) -> None:
+        """Delete one object; one that is gone is as good.
+
+        Raises:
+            ApiError: the server refuses or can't be reached.
+        """
+        try:
+            status, text = self._call("DELETE", path)
+        except _UNREACHABLE as error:
+            raise ApiError("DELETE", path, 0, str(error)) from error
+        if status not in {http.HTTPStatus.OK, http.HTTPStatus.ACCEPTED, http.HTTPStatus.NOT_FOUND}:
+            raise ApiError("DELETE", path, status, text)

@@ -61,6 +61,11 @@ class InstancePaths:
         return self.state / "kubelet"
 
     @property
+    def volumes(self) -> Path:
+        """Directories of the default StorageClass's volumes; they go when the state does."""
+        return self.state / "volumes"
+
+    @property
     def kubeconfig(self) -> Path:
         return self.state / "kubeconfig"
 

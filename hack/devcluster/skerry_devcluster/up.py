@@ -109,7 +109,7 @@ def _bring_node_up(session: Session, images: Future[None]) -> None:
     session.start("kube-controller-manager", "kube-scheduler", "kube-proxy")
     _apply_addons(session)
     images.result()  # the kubelet's first Pod needs the pause image
-    session.start("kubelet", "kube-network-policies")
+    session.start("kubelet", "kube-network-policies", "local-provisioner")
     for name in session.components:
         wait_ready(session, name)
 

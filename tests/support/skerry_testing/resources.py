@@ -36,6 +36,7 @@ RESOURCES: dict[str, Resource] = {
         Resource("v1", "Event", "events"),
         Resource("v1", "Namespace", "namespaces", namespaced=False),
         Resource("v1", "Node", "nodes", namespaced=False),
+        Resource("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
         Resource("v1", "Pod", "pods"),
         Resource("v1", "Secret", "secrets"),
         Resource("v1", "Service", "services"),

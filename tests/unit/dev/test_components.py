@@ -21,6 +21,7 @@ def test_the_modes(full: Cluster, control_plane: Cluster) -> None:
         "kube-proxy",
         "kube-scheduler",
         "kubelet",
+        "local-provisioner",
     ]
 
 
