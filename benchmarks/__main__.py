@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from benchmarks.idle import idle
 from benchmarks.lifecycle import lifecycle, writes_per_run
+from benchmarks.memory import memory_queue
 from benchmarks.roundtrip import roundtrip
 from skerry_testing.apiserver import ApiServer
 from skerry_testing.stack import Stack, running_stack
@@ -49,6 +50,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1000, help="idle runs")
     parser.add_argument("--quiet", type=float, default=60, help="seconds of quiet")
     options = parser.parse_args()
+    _table("Memory's queue", asyncio.run(memory_queue()))
     with running_stack("bench", NAMESPACE) as stack:
         print(f"{os.cpu_count()} cores; cluster, operator and benchmark share them")
         asyncio.run(_measure(stack, options))

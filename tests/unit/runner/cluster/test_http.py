@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from skerry_runner.cluster.http import HttpRunPort, api_error
+from skerry_runner.cluster.http import HttpRunPort, api_error, read_profile
 from skerry_runner.cluster.port import (
     ApiConflict,
     ApiError,
@@ -188,3 +188,15 @@ async def test_errors_say_whether_trying_again_can_help(
     assert type(caught.value) is error
     assert str(caught.value) == str(api_error(status, message))
     assert str(status) in str(caught.value)
+
+
+async def test_a_profile_is_read_in_one_call(stub: tuple[Stub, str], account: Path) -> None:
+    told, url = stub
+    told.body = b'{"kind": "AgentProfile"}'
+    assert await read_profile(url, account, "ns", "p") == {"kind": "AgentProfile"}
+    ((method, path, headers, _),) = told.requests
+    assert (method, path) == ("GET", "/apis/skerry.dev/v1alpha1/namespaces/ns/agentprofiles/p")
+    assert headers["Authorization"] == "Bearer t1"
+    told.status = 403
+    with pytest.raises(ApiForbidden):
+        await read_profile(url, account, "ns", "p")
