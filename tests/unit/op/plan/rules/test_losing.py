@@ -173,3 +173,18 @@ class TestDurable:
         status = RUNNING | self.TOOLS
         plan = plan_run(see(a_run(status=status, retries=0), kept), NOW, SETTINGS)
         assert "retries are used up" in status_of(plan)["failure"]["message"]
+
+    def test_a_runner_that_lost_its_database_is_followed_by_another(self) -> None:
+        told = {
+            "runner": report(
+                "Interrupted", reason="StateLost", message="the database can't be reached: no route"
+            )
+        }
+        told["runner"]["progress"] = {"toolCalls": 3}
+        pod = a_pod(phase="Failed", state=terminated(1))
+        kept = replace(pod, labels=pod.labels | {"skerry.dev/persistence": "Postgres"})
+        status = status_of(plan_run(see(a_run(status=RUNNING | told), kept), NOW, SETTINGS))
+        assert (status["phase"], conditions(status)["Ready"]) == ("Running", ("False", "PodLost"))
+        over = status_of(plan_run(see(a_run(status=RUNNING | told, retries=0), kept), NOW, SETTINGS))
+        assert (over["phase"], over["failure"]["class"]) == ("Failed", "PodLost")
+        assert "the database can't be reached: no route" in over["failure"]["message"]
