@@ -21,9 +21,19 @@ from skerry_runner.rowspec import AnyRow
 from skerry_runner.state import RunnerState
 from skerry_runner.tools.catalogue import tools_for
 
-__all__ = ["Agent", "build_agent", "record_fault"]
+__all__ = ["Agent", "build_agent", "record_fault", "steps_for"]
 
 Agent = CompiledStateGraph[Any, RunContext, Any, Any]
+
+
+STEPS_PER_TURN = 4
+"""Graph steps of a turn: before_model, model, after_model, tools. The graph's own limit must not bite first."""
+STEPS_SPARE = 100
+
+
+def steps_for(turns: int) -> int:
+    """The graph's own limit for so many turns."""
+    return STEPS_PER_TURN * turns + STEPS_SPARE
 
 
 def record_fault(context: RunContext | None, fault: RowFault) -> None:

@@ -16,7 +16,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from skerry_api.document import RunDocument
 from skerry_api.phases import OutcomeClass, StopReason
 from skerry_api.report import Outcome, Progress
-from skerry_runner.agent import Agent, build_agent
+from skerry_runner.agent import Agent, build_agent, steps_for
 from skerry_runner.artifacts import keeper_of
 from skerry_runner.budget import Budget
 from skerry_runner.context import RunContext, ToolLimits
@@ -49,9 +49,6 @@ __all__ = ["AgentBuilder", "Invocation", "thread_key", "tool_limits"]
 
 AgentBuilder = Callable[[RunDocument, BuiltModel, BaseCheckpointSaver[Any], Sequence[BaseTool]], Agent]
 """The last: tools of servers, beside those that the document names."""
-STEPS_PER_TURN = 4
-"""Graph steps of a turn: before_model, model, after_model, tools. The graph's own limit must not bite first."""
-STEPS_SPARE = 100
 
 
 def tool_limits(document: RunDocument) -> ToolLimits:
@@ -246,7 +243,7 @@ class Invocation:
         config: RunnableConfig = {
             "configurable": {"thread_id": thread_key(document)},
             "callbacks": [self._observer],
-            "recursion_limit": STEPS_PER_TURN * document.max_turns + STEPS_SPARE,
+            "recursion_limit": steps_for(document.max_turns),
         }
         prompt = HumanMessage(content=document.prompt, id=f"{document.run.uid}__prompt")
         kept = await agent.aget_state(config)

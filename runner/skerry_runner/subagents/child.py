@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool
 
 from skerry_api.document import RunDocument
 from skerry_api.phases import Acquire
-from skerry_runner.agent import Agent, record_fault
+from skerry_runner.agent import Agent, record_fault, steps_for
 from skerry_runner.compose import compose
 from skerry_runner.context import RunContext
 from skerry_runner.deferred import NoDeferredTools
@@ -31,9 +31,6 @@ from skerry_runner.subagents.steps import KeptTotals, SubagentSteps
 from skerry_runner.tools.catalogue import tools_for
 
 __all__ = ["build_child", "child_config", "child_context", "part_of"]
-
-STEPS_PER_TURN = 4
-STEPS_SPARE = 100
 
 
 def part_of(order: Order) -> Part:
@@ -98,5 +95,5 @@ def child_config(order: Order) -> RunnableConfig:
     return {
         "run_name": order.kind.name,
         "metadata": metadata,
-        "recursion_limit": STEPS_PER_TURN * order.kind.max_turns + STEPS_SPARE,
+        "recursion_limit": steps_for(order.kind.max_turns),
     }
