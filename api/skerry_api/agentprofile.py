@@ -22,6 +22,7 @@ from skerry_api.mcp import McpServers
 from skerry_api.persistence import Persistence
 from skerry_api.phases import Acquire
 from skerry_api.pipeline import PipelineSettings
+from skerry_api.skills import ProfileSkills
 from skerry_api.subagents import Subagents
 from skerry_api.toolname import ToolName
 
@@ -163,6 +164,9 @@ class AgentProfileSpec(KubeModel):
     )
     subagents: Subagents = Field(
         default=Subagents(), description="Agents that the run's own agent may hand work to."
+    )
+    skills: ProfileSkills = Field(
+        default=(), description="Skills that the agent can use, from ConfigMaps of the profile's namespace."
     )
     pipeline: PipelineSettings = Field(
         default=PipelineSettings(), description="Settings of the middlewares around the agent's steps."

@@ -19,7 +19,7 @@ from skerry_api.subagents import Subagents
 
 __all__ = [
     "API_KEY_ENV", "DOCUMENT_MAX", "DOCUMENT_PATH", "DSN_ENV", "DocumentModel", "DocumentRun", "DocumentSandbox",
-    "RunDocument",
+    "DocumentSkill", "RunDocument",
 ]  # fmt: skip
 
 DOCUMENT_MAX = 192 * 1024
@@ -63,6 +63,13 @@ class DocumentSandbox(_Part):
     allow_local_bash: bool = False
 
 
+class DocumentSkill(_Part):
+    """Its texts come another way: they may be larger than a document."""
+
+    name: str
+    enabled: bool = True
+
+
 class RunDocument(_Part):
     run: DocumentRun
     user_id: str
@@ -77,6 +84,7 @@ class RunDocument(_Part):
     mcp_servers: tuple[McpServer, ...] = ()
     guardrail: Guardrail | None = None
     subagents: Subagents = Subagents()
+    skills: tuple[DocumentSkill, ...] = ()
     pipeline: PipelineSettings = PipelineSettings()
     max_turns: int = Field(ge=1)
     max_tokens: int | None = Field(default=None, ge=1)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import hashlib
 
 __all__ = [
-    "class_policy_name", "hash_label", "profile_policy_name", "runner_pod_name", "sandbox_id", "state_volume_name",
+    "RESERVED_SKILLS", "class_policy_name", "hash_label", "profile_policy_name", "runner_pod_name", "sandbox_id",
+    "state_volume_name",
 ]  # fmt: skip
+
+RESERVED_SKILLS = frozenset({"bootstrap", "goal", "help", "memory", "models", "new", "status"})
+"""Words that front ends take for commands of their own: to an agent `/WORD` is plain text."""
 
 
 def _digest(*parts: str) -> str:

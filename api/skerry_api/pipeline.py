@@ -15,6 +15,7 @@ from skerry_api.rows.loopdetection import LoopDetectionSettings
 from skerry_api.rows.memory import MemorySettings
 from skerry_api.rows.safetyfinishreason import SafetyFinishReasonSettings
 from skerry_api.rows.sandboxaudit import SandboxAuditSettings
+from skerry_api.rows.skillactivation import SkillActivationSettings
 from skerry_api.rows.subagentlimit import SubagentLimitSettings
 from skerry_api.rows.summarization import SummarizationSettings
 from skerry_api.rows.title import TitleSettings
@@ -55,6 +56,9 @@ class PipelineSettings(KubeModel):
     )
     dynamic_context: DynamicContextSettings = Field(
         default=DynamicContextSettings(), description="What the model is told beside the user's words."
+    )
+    skill_activation: SkillActivationSettings = Field(
+        default=SkillActivationSettings(), description="Skills that a user calls with `/NAME`."
     )
     summarization: SummarizationSettings = Field(
         default=SummarizationSettings(), description="Long histories."

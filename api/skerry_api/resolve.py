@@ -13,15 +13,23 @@ from skerry_api.agentprofile import AgentProfile, AgentProfileSpec, ToolName
 from skerry_api.agentrun import AgentRun, AgentRunSpec
 from skerry_api.base import ObjectMeta
 from skerry_api.common import ConfigMapKeyRef, LocalRef
-from skerry_api.document import DOCUMENT_MAX, DocumentModel, DocumentRun, DocumentSandbox, RunDocument
+from skerry_api.document import (
+    DOCUMENT_MAX,
+    DocumentModel,
+    DocumentRun,
+    DocumentSandbox,
+    DocumentSkill,
+    RunDocument,
+)
 from skerry_api.mcp import needs_sandbox
 from skerry_api.names import sandbox_id
 from skerry_api.phases import Acquire
 from skerry_api.problems import Problem
+from skerry_api.skills import SKILL_FILE
 
 __all__ = [
-    "SCRIPTED", "TextNeed", "Texts", "class_of", "document_json", "oversize", "resolve", "sketch", "texts_needed",
-    "thread_of",
+    "SCRIPTED", "TextNeed", "Texts", "class_of", "document_json", "mounts_needed", "oversize", "resolve", "sketch",
+    "texts_needed", "thread_of",
 ]  # fmt: skip
 
 SCRIPTED = "scripted"
@@ -75,6 +83,27 @@ def texts_needed(run: AgentRun, profile: AgentProfile) -> tuple[TextNeed, ...]:
         path = f"AgentProfile {profile.metadata.name}: spec.model.scriptRef.configMapKeyRef"
         needs.append(TextNeed(path, script_ref.config_map_key_ref))
     return tuple(needs)
+
+
+def mounts_needed(run: AgentRun, profile: AgentProfile) -> tuple[TextNeed, ...]:
+    """The ConfigMap keys, text or binary, that the run's files and the profile's skills are made of.
+
+    Their values are no part of the document, but a runner Pod does not start without them.
+    """
+    files = [
+        TextNeed(f"spec.files[{index}].configMapKeyRef", file.config_map_key_ref)
+        for index, file in enumerate(run.spec.files)
+        if file.config_map_key_ref is not None
+    ]
+    skills = [
+        TextNeed(
+            f"AgentProfile {profile.metadata.name}: spec.skills[{index}].configMapRef",
+            ConfigMapKeyRef(name=skill.config_map_ref.name, key=SKILL_FILE),
+        )
+        for index, skill in enumerate(profile.spec.skills)
+        if skill.enabled
+    ]
+    return (*files, *skills)
 
 
 def _script_of(run: AgentRun, profile: AgentProfile, texts: Texts) -> _Script:
@@ -214,6 +243,7 @@ def _document(run: AgentRun, profile: AgentProfile, texts: Texts, epoch: int) ->
         mcp_servers=profile.spec.mcp_servers,
         guardrail=profile.spec.guardrail,
         subagents=profile.spec.subagents,
+        skills=tuple(DocumentSkill(name=s.name, enabled=s.enabled) for s in profile.spec.skills),
         pipeline=profile.spec.pipeline,
         max_turns=spec.limits.max_turns,
         max_tokens=spec.limits.max_tokens,

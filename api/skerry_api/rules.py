@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
+from skerry_api.names import RESERVED_SKILLS
 from skerry_api.phases import TERMINAL
 
 __all__ = ["RULES", "Rule", "immutable_field", "immutable_whole", "key_length", "quantity"]
@@ -279,6 +280,11 @@ RULES: dict[str, Rule] = {
         lambda s, _: (
             "allow" in s or bool(s.get("deny")) or bool(s.get("rules")) or "http" in s or "path" in s
         ),
+    ),
+    "skill-name": Rule(
+        f"!(self in {sorted(RESERVED_SKILLS)})",  # Python writes such a list as CEL does
+        f"must not be a word that front ends use: {', '.join(sorted(RESERVED_SKILLS))}",
+        lambda s, _: s not in RESERVED_SKILLS,
     ),
     "mcp-http": Rule(
         "self.transport != 'StreamableHTTP' || has(self.url)",

@@ -68,6 +68,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     After("SandboxAudit", "Sandbox", "a command that is blocked acquires no sandbox"),
     After("ToolErrorHandling", "SandboxAudit", "a warning is told with an error too"),
     After("DynamicContext", "Uploads", "the reminder moves the user's message with the list of files in it"),
+    After("SkillActivation", "LLMErrorHandling", _INSIDE_RETRIES),
     After("TodoList", "LLMErrorHandling", _INSIDE_RETRIES),
     After("LoopDetection", "LLMErrorHandling", _INSIDE_RETRIES),
     After("LoopDetection", "TodoList", "a list is not taken as unfinished when the run was stopped"),

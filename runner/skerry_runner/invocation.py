@@ -34,11 +34,12 @@ from skerry_runner.memory.stores import store_at
 from skerry_runner.models.build import BuiltModel, build_model, build_title_model
 from skerry_runner.models.observer import ModelObserver
 from skerry_runner.outcome import Redactor, RunEnded, app_error, cut_bytes, model_error, redacted
+from skerry_runner.paths import SKILLS
 from skerry_runner.persistence.claim import claim_of, thread_key
 from skerry_runner.persistence.opening import KeptState, StatePlace, open_state
 from skerry_runner.ports import Ports, RunResult
 from skerry_runner.session import SandboxSession
-from skerry_runner.skills import Skill
+from skerry_runner.skills import Skill, files_of
 from skerry_runner.state import RunLimits
 from skerry_runner.subagents.pool import SubagentPool
 from skerry_runner.subagents.replay import seed_played
@@ -260,6 +261,8 @@ class Invocation:
         for file in self._files:
             # What an earlier epoch brought may have been worked on since.
             self.session.staging.add(file.path, file.data, keep=True, only_missing=state is None)
+        if self._skills:
+            self.session.staging.install(SKILLS, files_of(self._skills))
         return await agent.ainvoke(state, config, context=context, durability="sync")
 
     def _context(self) -> RunContext:

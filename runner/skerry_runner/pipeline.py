@@ -22,6 +22,7 @@ from skerry_runner.middleware.rungate import RunGate
 from skerry_runner.middleware.safetyfinishreason import SafetyFinishReason
 from skerry_runner.middleware.sandbox import Sandbox
 from skerry_runner.middleware.sandboxaudit import SandboxAudit
+from skerry_runner.middleware.skillactivation import SkillActivation
 from skerry_runner.middleware.subagentlimit import SubagentLimit
 from skerry_runner.middleware.summarization import Summarization
 from skerry_runner.middleware.threaddata import ThreadData
@@ -107,6 +108,13 @@ BEFORE_CUSTOM: tuple[RowSpec, ...] = (
         "DynamicContext",
         "After Uploads: the user's message moves as a whole, with the list of files in it.",
         lambda document: DynamicContext(document.pipeline.dynamic_context),
+        always,
+        subagents=False,
+    ),
+    RowSpec(
+        "SkillActivation",
+        "After DynamicContext: a reminder stands before the user's message, a skill between the two.",
+        lambda document: SkillActivation(document.pipeline.skill_activation),
         always,
         subagents=False,
     ),

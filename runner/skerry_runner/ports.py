@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from skerry_api.report import Outcome, Progress, RunArtifact, Usage
 from skerry_runner.files import GivenFile
 from skerry_runner.sandbox.errors import SandboxLost
+from skerry_runner.skills import Skill
 
 if TYPE_CHECKING:
     from skerry_api.phases import StopReason
@@ -181,3 +182,5 @@ class Ports:
     timing: Timing = field(default_factory=Timing)
     files: tuple[GivenFile, ...] = ()
     """Given with the run, for its sandbox."""
+    skills: tuple[Skill, ...] = ()
+    """Of its profile, those that are switched off as well."""

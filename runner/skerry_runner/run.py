@@ -64,6 +64,7 @@ async def run_document(
         checkpointer=checkpointer,
         breakers=breakers,
         files=ports.files,
+        skills=ports.skills,
         environ=environ or {},
         place=place,
         open_memory=open_memory,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from skerry_runner.events import FileStaged
@@ -27,6 +28,12 @@ class _Waiting:
     done: bool = False
 
 
+@dataclass
+class _Tree:
+    files: Mapping[str, bytes]
+    done: bool = False
+
+
 class Staging:
     """Each path once, the newest content. Not more than one push at a time: the session's lock sees to that."""
 
@@ -34,11 +41,14 @@ class Staging:
         self._journal = journal
         self._most = most
         self._files: dict[str, _Waiting] = {}
+        self._trees: dict[str, _Tree] = {}
 
     @property
     def pending(self) -> bool:
         """Whether a sandbox lacks something."""
-        return any(not file.done for file in self._files.values())
+        return any(not tree.done for tree in self._trees.values()) or any(
+            not file.done for file in self._files.values()
+        )
 
     def add(self, path: str, data: bytes, *, keep: bool = False, only_missing: bool = False) -> None:
         """Have `path` in the sandbox from the next acquire on.
@@ -57,8 +67,14 @@ class Staging:
             raise StagingFull(f"{path}: {len(data)} bytes are too many to wait for a sandbox")
         self._files[path] = _Waiting(data, keep, only_missing)
 
+    def install(self, root: str, files: Mapping[str, bytes]) -> None:
+        """Have exactly `files` in the read-only directory `root` from the next acquire on, in every sandbox."""
+        self._trees[root] = _Tree(files)
+
     def lost(self) -> None:
         """The sandbox is another one now: what it lacks is pushed anew; what survived is left alone."""
+        for tree in self._trees.values():
+            tree.done = False
         for file in self._files.values():
             file.done, file.only_missing = False, True
 
@@ -68,6 +84,9 @@ class Staging:
         Raises:
             SandboxError: the sandbox did not answer; what is left waits for the next push.
         """
+        for root, tree in self._trees.items():
+            if not tree.done:
+                await self._install(sandbox, root, tree)
         for path, file in list(self._files.items()):
             if file.done:
                 continue
@@ -83,6 +102,16 @@ class Staging:
             # Somebody may have staged another content meanwhile.
             if not file.keep and self._files.get(path) is file:
                 del self._files[path]
+
+    async def _install(self, sandbox: Sandbox, root: str, tree: _Tree) -> None:
+        status, error = "pushed", None
+        try:
+            await sandbox.install(root, tree.files)
+        except PathError as refused:
+            status, error = "failed", str(refused)
+        size = sum(len(data) for data in tree.files.values())
+        self._journal.emit(FileStaged(path=root, size=size, status=status, error=error))
+        tree.done = True
 
 
 async def _exists(sandbox: Sandbox, path: str) -> bool:

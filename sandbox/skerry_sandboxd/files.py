@@ -72,12 +72,14 @@ def _not_a_file(path: str, info: os.stat_result) -> ApiError:
     return ApiError(Reason.NOT_REGULAR, f"{path} is not a regular file", field="path")
 
 
-def replace_file(roots: Roots, path: str, source: BinaryIO, *, mode: int | None) -> WriteResult:
+def replace_file(
+    roots: Roots, path: str, source: BinaryIO, *, mode: int | None, install: bool = False
+) -> WriteResult:
     """Write `source` beside the target and rename it over: readers see the old file or the new one, whole.
 
     Parents are made. Without `mode` an existing file keeps its own, a new one gets 0644.
     """
-    place = roots.locate(path, write=True)
+    place = roots.locate(path, write=True, install=install)
     with _translated(path), roots.parent(place, create=True) as (fd, name):
         existing = _existing(fd, name, path)
         bits = mode if mode is not None else stat.S_IMODE(existing.st_mode) if existing else 0o644
@@ -190,9 +192,9 @@ def _entries(parent: int, names: tuple[str, ...]) -> list[tuple[str, os.stat_res
         os.close(fd)
 
 
-def delete(roots: Roots, path: str, *, recursive: bool) -> None:
+def delete(roots: Roots, path: str, *, recursive: bool, install: bool = False) -> None:
     """Remove a file, a link (not its target) or a directory. A root itself stays."""
-    place = roots.locate(path, write=True, follow_last=False)
+    place = roots.locate(path, write=True, install=install, follow_last=False)
     if not place.names:
         raise ApiError(Reason.PERMISSION_DENIED, f"{path} is a served directory itself", field="path")
     with _translated(path), roots.parent(place) as (fd, name):

@@ -61,8 +61,13 @@ class Roots:
         # Longest first: a read-only directory inside a writable one stays read-only.
         self._roots = tuple(sorted(roots, key=lambda root: len(root.path), reverse=True))
 
-    def locate(self, path: str, *, write: bool = False, follow_last: bool = True) -> Place:
-        """Resolve `path`. Raises ApiError (InvalidRequest, PathForbidden, ReadOnly)."""
+    def locate(
+        self, path: str, *, write: bool = False, install: bool = False, follow_last: bool = True
+    ) -> Place:
+        """Resolve `path`. Raises ApiError (InvalidRequest, PathForbidden, ReadOnly).
+
+        `install`: the write is one of the runner's own, which read-only directories are filled by.
+        """
         if not path.startswith("/") or "\0" in path or len(os.fsencode(path)) > 4096:
             raise ApiError(Reason.INVALID_REQUEST, "path: an absolute path is needed", field="path")
         try:
@@ -76,7 +81,7 @@ class Roots:
         for root in self._roots:
             if real == root.path or real.startswith(root.path.rstrip("/") + "/"):
                 names = tuple(part for part in real[len(root.path) :].split("/") if part)
-                if write and not root.writable:
+                if write and not (root.writable or install):
                     raise ApiError(Reason.READ_ONLY, f"{root.path} is read-only", field="path")
                 return Place(root, names)
         where = "" if real == os.path.normpath(path) else f" (it leads to {real})"

@@ -45,8 +45,9 @@ def file_routes(roots: Roots, limits: Limits) -> list[Route]:
     async def write(request: Request) -> Response:
         path = text(request, "path")
         mode, append = file_mode(request), flag(request, "append")
+        install = _installs(request)
         key = request.query_params.get("key")
-        place = await asyncio.to_thread(roots.locate, path, write=True)
+        place = await asyncio.to_thread(roots.locate, path, write=True, install=install)
         try:
             spool = await asyncio.to_thread(_spool, place.root.path)
         except OSError as error:
@@ -58,7 +59,9 @@ def file_routes(roots: Roots, limits: Limits) -> list[Route]:
             )  # fmt: skip
             _check_hash(request.state.proof, digest)
             if not append:
-                result = await asyncio.to_thread(files.replace_file, roots, path, spool, mode=mode)
+                result = await asyncio.to_thread(
+                    files.replace_file, roots, path, spool, mode=mode, install=install
+                )
                 return model_response(result)
             async with appended.once(key, (place.path, digest)) as slot:
                 if slot.result is None:
@@ -68,7 +71,9 @@ def file_routes(roots: Roots, limits: Limits) -> list[Route]:
 
     async def remove(request: Request) -> Response:
         recursive = flag(request, "recursive")
-        await asyncio.to_thread(files.delete, roots, text(request, "path"), recursive=recursive)
+        await asyncio.to_thread(
+            files.delete, roots, text(request, "path"), recursive=recursive, install=_installs(request)
+        )
         return Response(status_code=204)
 
     async def listing(request: Request) -> Response:
@@ -89,6 +94,14 @@ def file_routes(roots: Roots, limits: Limits) -> list[Route]:
         Route("/v1/files/stat", stat, methods=["GET"]),
         *search_routes(roots),
     ]
+
+
+def _installs(request: Request) -> bool:
+    """Whether the runner itself fills a read-only directory; who comes by the unix socket may not."""
+    install = flag(request, "install")
+    if install and request.state.proof is None:
+        raise ApiError(Reason.READ_ONLY, "install: only the runner may", field="install")
+    return install
 
 
 def _spool(directory: str) -> BinaryIO:

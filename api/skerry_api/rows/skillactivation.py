@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from skerry_api.base import KubeModel
+from skerry_api.skills import SkillName
 
-__all__ = ["SKILL_TEXT_MAX", "SkillActivationSettings", "SkillName"]
+__all__ = ["SKILL_TEXT_MAX", "SkillActivationSettings"]
 
 SKILL_TEXT_MAX = 262_144
 """Longest SKILL.md that can be activated, in characters."""
-SkillName = Annotated[
-    str, StringConstraints(min_length=1, max_length=63, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
-]
 
 
 class SkillActivationSettings(KubeModel):
@@ -23,6 +19,10 @@ class SkillActivationSettings(KubeModel):
         max_length=64,
         json_schema_extra={"x-kubernetes-list-type": "set"},
         description="Names of skills that may be activated with `/NAME`; all of the profile's if absent, none if empty.",
+    )
+    catalogue: bool = Field(
+        default=True,
+        description="Whether the agent is told which skills it can read below /mnt/skills, if it has a tool to read them.",
     )
     max_chars: int = Field(
         default=65_536,

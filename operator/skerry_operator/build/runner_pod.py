@@ -16,6 +16,7 @@ from skerry_api.guardrail import GUARDRAIL_HEADERS_ENV
 from skerry_api.labels import Annotation, Component, Label
 from skerry_api.mcp import headers_env
 from skerry_api.names import hash_label, runner_pod_name
+from skerry_api.skills import SKILLS_PATH, ProfileSkill
 from skerry_operator.build import podparts as part
 from skerry_operator.build.meta import component_labels, owner, wire
 from skerry_operator.build.security import container_security, pod_security
@@ -70,6 +71,7 @@ def build_runner_pod(
                     _state_volume(run, profile),
                     part.empty_dir("tmp", "512Mi"),
                     *files,
+                    *_skill_volumes(profile),
                 ],
             ),
         )
@@ -101,6 +103,10 @@ def _container(profile: AgentProfile, settings: PlanSettings, *, files: bool) ->
             part.mount("state", "/var/lib/skerry"),
             part.mount("tmp", "/tmp"),  # noqa: S108 - the container's own
             *([part.mount("files", FILES_PATH, read_only=True)] if files else []),
+            *(
+                part.mount(volume, f"{SKILLS_PATH}/{skill.name}", read_only=True)
+                for volume, skill in _skills(profile)
+            ),
         ],
     )
 
@@ -155,6 +161,20 @@ def _files_volumes(run: AgentRun) -> list[client.V1Volume]:
     ]
     projected = client.V1ProjectedVolumeSource(sources=sources)
     return [client.V1Volume(name="files", projected=projected)] if sources else []
+
+
+def _skills(profile: AgentProfile) -> list[tuple[str, ProfileSkill]]:
+    """Those that can be used, each with the name of its volume."""
+    return [(f"skill-{index}", skill) for index, skill in enumerate(profile.spec.skills) if skill.enabled]
+
+
+def _skill_volumes(profile: AgentProfile) -> list[client.V1Volume]:
+    return [
+        client.V1Volume(
+            name=volume, config_map=client.V1ConfigMapVolumeSource(name=skill.config_map_ref.name)
+        )
+        for volume, skill in _skills(profile)
+    ]
 
 
 def _document_volume() -> client.V1Volume:

@@ -93,6 +93,7 @@ def build_sandbox_pod(sandbox: Sandbox, of: SandboxClass, settings: PlanSettings
                 termination_grace_period_seconds=5,
                 volumes=[
                     part.empty_dir("user-data", of.spec.workspace_size),
+                    part.empty_dir("skills", "64Mi"),
                     part.empty_dir("tmp", "512Mi"),
                     part.empty_dir("run", "16Mi"),
                 ],
@@ -143,6 +144,8 @@ def _container(of: SandboxClass, settings: PlanSettings) -> client.V1Container:
         security_context=container_security(),
         volume_mounts=[
             part.mount("user-data", "/mnt/user-data"),
+            # sandboxd keeps it read-only for all but the runner's own skills.
+            part.mount("skills", "/mnt/skills"),
             part.mount("tmp", "/tmp"),  # noqa: S108 - the container's own
             part.mount("run", "/run/skerry"),
         ],

@@ -8,13 +8,14 @@ from skerry_api.agentprofile import AgentProfile
 from skerry_api.agentrun import AgentRun
 from skerry_api.names import sandbox_id
 from skerry_api.phases import TERMINAL, Acquire, WaitReason
-from skerry_api.resolve import class_of, texts_needed, thread_of
+from skerry_api.resolve import class_of, mounts_needed, texts_needed, thread_of
 from skerry_api.sandbox import Sandbox
 from skerry_operator.plan.lookup import Found, Lookup
 from skerry_operator.plan.types import Admitted, Decision, TextRef
 
 __all__ = [
-    "acquire", "class_name", "class_names", "own_thread", "sandbox_name", "text_refs", "texts_wanted", "thread_id", "waiting_reason",
+    "acquire", "class_name", "class_names", "own_thread", "sandbox_name", "text_paths", "text_refs", "texts_wanted",
+    "thread_id", "waiting_reason",
 ]  # fmt: skip
 
 thread_id = thread_of
@@ -48,8 +49,18 @@ def acquire(run: AgentRun, profile: AgentProfile) -> Acquire:
 
 
 def text_refs(run: AgentRun, profile: AgentProfile) -> tuple[TextRef, ...]:
-    """Every text that the run's document needs."""
-    return tuple(dict.fromkeys(TextRef(*need.at) for need in texts_needed(run, profile)))
+    """Every text that the run's document needs, and every key that its Pod mounts."""
+    return tuple(text_paths(run, profile))
+
+
+def text_paths(run: AgentRun, profile: AgentProfile) -> dict[TextRef, str]:
+    """The same, each with the field that asks for it, the first one if several do."""
+    paths: dict[TextRef, str] = {}
+    for need in texts_needed(run, profile):
+        paths.setdefault(TextRef(*need.at), need.path)
+    for need in mounts_needed(run, profile):
+        paths.setdefault(TextRef(*need.at, mounted=True), need.path)
+    return paths
 
 
 def texts_wanted(

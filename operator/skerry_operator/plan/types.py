@@ -36,10 +36,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class TextRef:
-    """A key of a ConfigMap in the run's namespace."""
+    """A key of a ConfigMap in the run's namespace. `mounted`: it may be binary, and whether it is there is all that matters."""
 
     name: str
     key: str
+    mounted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

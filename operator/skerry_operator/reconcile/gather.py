@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from skerry_api.agentprofile import AgentProfile
@@ -26,7 +26,6 @@ from skerry_operator.plan.types import (
     ObservedSandbox,
     ObservedVolumes,
     QueueEntry,
-    TextRef,
 )
 from skerry_operator.reconcile.memory import Memory
 from skerry_operator.reconcile.reader import Reader
@@ -87,7 +86,7 @@ class Gatherer:
             self._policy(namespace, profile_policy_name(run.spec.profile_ref.name)),
         )
         wanted = texts_wanted(run, profile.value, observed.admission, has_pod=bool(pods))
-        texts = await self._texts(namespace, wanted)
+        texts = await self._reader.texts(namespace, wanted)
         observed = replace(observed, sandbox_class=sandbox_class, profile_policy=policy, texts=texts)
         if not live or pods or profile.value.spec.persistence.state_volume is None:
             return observed
@@ -192,9 +191,6 @@ class Gatherer:
             if not isinstance(known, Unknown):
                 self._memory.policies[namespace, name] = known
         return known
-
-    async def _texts(self, namespace: str, refs: Iterable[TextRef]) -> Mapping[TextRef, Lookup[str]]:
-        return {ref: await self._reader.text(namespace, ref) for ref in refs}
 
     async def _with_nodes(self, pods: tuple[PodView, ...]) -> tuple[PodView, ...]:
         """Asks for the Node of Pods that should have ended: only its absence allows to force them away."""

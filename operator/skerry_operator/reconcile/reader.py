@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from skerry_api.labels import MANAGED_BY, Annotation, Component, Label
 from skerry_operator.cache.store import Store
@@ -67,16 +67,18 @@ class Reader:
         if self._store.table(kind).get(namespace, name) is None:
             await self.refresh(kind, namespace, name)
 
-    async def text(self, namespace: str, ref: TextRef) -> Lookup[str]:
-        """A key of a ConfigMap, read anew each time: ConfigMaps are not watched."""
+    async def texts(self, namespace: str, refs: Iterable[TextRef]) -> dict[TextRef, Lookup[str]]:
+        """Keys of ConfigMaps, read anew each time: ConfigMaps are not watched. Each is read once."""
+        refs = tuple(refs)
+        maps = {name: await self._config_map(namespace, name) for name in dict.fromkeys(r.name for r in refs)}
+        return {ref: _text(ref, maps[ref.name]) for ref in refs}
+
+    async def _config_map(self, namespace: str, name: str) -> Lookup[Raw]:
         try:
-            raw = await self._port.get(CONFIG_MAP, namespace, ref.name)
+            raw = await self._port.get(CONFIG_MAP, namespace, name)
         except KubeError as error:
             return Unknown(str(error))
-        if raw is None:
-            return Missing(f"ConfigMap {ref.name}")
-        found = (raw.get("data") or {}).get(ref.key)
-        return Missing(f"key {ref.key} in ConfigMap {ref.name}") if found is None else Found(found)
+        return Missing(f"ConfigMap {name}") if raw is None else Found(raw)
 
     async def policy_hash(self, namespace: str, name: str) -> Lookup[str]:
         """The template hash that a NetworkPolicy carries."""
@@ -110,6 +112,17 @@ class Reader:
         taints = (raw.get("spec") or {}).get("taints") or ()
         out = any(taint.get("key") == _OUT_OF_SERVICE for taint in taints)
         return NodeState.OUT_OF_SERVICE if out else NodeState.PRESENT
+
+
+def _text(ref: TextRef, config_map: Lookup[Raw]) -> Lookup[str]:
+    if not isinstance(config_map, Found):
+        return config_map
+    found = (config_map.value.get("data") or {}).get(ref.key)
+    if found is not None:
+        return Found("" if ref.mounted else found)
+    if ref.mounted and ref.key in (config_map.value.get("binaryData") or {}):
+        return Found("")
+    return Missing(f"key {ref.key} in ConfigMap {ref.name}")
 
 
 def hash_of(policy: Raw) -> str:

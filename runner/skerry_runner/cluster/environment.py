@@ -11,6 +11,7 @@ from pathlib import Path
 
 from skerry_api.document import DOCUMENT_PATH
 from skerry_api.files import FILES_PATH
+from skerry_api.skills import SKILLS_PATH
 from skerry_api.stream import STREAM_PORT
 
 __all__ = ["SERVICE_ACCOUNT", "BadEnvironment", "Environment", "Identity", "api_server", "read_environment"]
@@ -48,6 +49,7 @@ class Environment:
     files: Path = Path(FILES_PATH)
     stream_port: int = STREAM_PORT
     """Where the live stream listens, on loopback; 0: any free port."""
+    skills: Path = Path(SKILLS_PATH)
 
 
 def api_server(env: Mapping[str, str]) -> str | None:
@@ -86,4 +88,5 @@ def read_environment(env: Mapping[str, str]) -> Environment:
         termination_log=Path(env.get("SKERRY_TERMINATION_LOG", TERMINATION_LOG)),
         files=Path(env.get("SKERRY_FILES", FILES_PATH)),
         stream_port=int(stream),
+        skills=Path(env.get("SKERRY_SKILLS", SKILLS_PATH)),
     )

@@ -16,6 +16,7 @@ from skerry_api.report import Outcome
 from skerry_runner.cluster.assignment import InvalidDocument, read_assignment
 from skerry_runner.cluster.environment import Environment
 from skerry_runner.cluster.givenfiles import UnreadableFiles, read_files
+from skerry_runner.cluster.mountedskills import UnreadableSkill, read_skills
 from skerry_runner.cluster.own_run import OwnRun, read_run
 from skerry_runner.cluster.pace import Pace
 from skerry_runner.cluster.port import RunPort
@@ -132,13 +133,16 @@ class Session:
             return cancelled(CancelReason.FENCED)
         try:
             files = await asyncio.to_thread(read_files, standing.own.view.spec, self.env.files)
+            skills = await asyncio.to_thread(read_skills, document.skills, self.env.skills)
         except UnreadableFiles as error:
             return await _refuse("InvalidFiles", error, reporter)
+        except UnreadableSkill as error:
+            return await _refuse("InvalidSkills", error, reporter)
         journal = self.open_journal(document)
         sandboxes = ClusterSandboxes(document, standing.own, reporter)
         ports = Ports(
             reporter=reporter, sandboxes=sandboxes, journal=journal, cancellation=cancellation,
-            clock=self.clock, new_id=self.new_id, files=files,
+            clock=self.clock, new_id=self.new_id, files=files, skills=skills,
         )  # fmt: skip
         try:
             return (await self.carry_out(document, ports)).outcome

@@ -16,8 +16,10 @@ from skerry_api.resolve import SCRIPTED, resolve
 from skerry_runner.files import GivenFile
 from skerry_runner.local.givenfiles import given_files
 from skerry_runner.local.objects import NAMESPACE, Objects, sort_objects
+from skerry_runner.local.profileskills import profile_skills
 from skerry_runner.local.requestheaders import request_headers
 from skerry_runner.local.yamldoc import Document, FileProblem
+from skerry_runner.skills import Skill
 
 __all__ = ["Assignment", "Options", "assign"]
 
@@ -42,6 +44,7 @@ class Assignment:
     document: RunDocument
     api_key: str | None
     files: tuple[GivenFile, ...] = ()
+    skills: tuple[Skill, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
     """Of MCP servers and the guardrail, as `request_headers` gives them."""
 
@@ -72,10 +75,11 @@ def assign(
     key, missing = _api_key(profile, made.model.name, objects.secrets, env)
     headers, unknown = request_headers(profile, objects.secrets, env)
     files, lacking = given_files(run, objects.contents, options.files)
-    faults = [*missing, *unknown, *lacking, *_script_faults(made)]
+    skills, absent = profile_skills(profile, objects.contents)
+    faults = [*missing, *unknown, *lacking, *absent, *_script_faults(made)]
     if faults:
         return [_in_script(_placed(found, source, profile_source), options) for found in faults]
-    return Assignment(run, profile, made, key, files, headers)
+    return Assignment(run, profile, made, key, files, skills, headers)
 
 
 def _lay_over(raw: Any, options: Options) -> None:

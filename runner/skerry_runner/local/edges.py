@@ -8,6 +8,7 @@ from typing_extensions import override
 
 from skerry_api.document import DocumentSandbox
 from skerry_api.report import Progress, Usage
+from skerry_runner.paths import SKILLS
 from skerry_runner.ports import Reporter, RunResult, SandboxProvider, ThreadFiles
 from skerry_runner.sandbox.types import Sandbox
 
@@ -63,10 +64,14 @@ class LocalSandboxes(SandboxProvider):
     async def acquire(self) -> Sandbox:
         if self._sandbox is None:
             from skerry_runner.sandbox.local import LocalSandbox
+            from skerry_runner.sandbox.mounts import Mount
 
+            skills = self._folder.with_name("skills")
+            skills.mkdir(parents=True, exist_ok=True)
             self._sandbox = LocalSandbox(
-                self._document.sandbox_id, self._folder, allow_bash=self._document.allow_local_bash
-            )
+                self._document.sandbox_id, self._folder, allow_bash=self._document.allow_local_bash,
+                mounts=[Mount(SKILLS, skills, writable=False)],
+            )  # fmt: skip
         return self._sandbox
 
     @override

@@ -39,7 +39,7 @@ async def execute(
     sandboxes = LocalSandboxes(assignment.document.sandbox, folder / "user-data")
     ports = Ports(
         reporter=LocalReporter(), sandboxes=sandboxes, journal=journal, cancellation=cancellation,
-        clock=clock, new_id=new_id, files=assignment.files,
+        clock=clock, new_id=new_id, files=assignment.files, skills=assignment.skills,
     )  # fmt: skip
     started = clock()
     seconds = assignment.run.spec.limits.active_deadline_seconds

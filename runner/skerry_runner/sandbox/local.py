@@ -11,6 +11,7 @@ import re
 import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -62,9 +63,8 @@ class LocalSandbox(Sandbox):
         for folder in _FOLDERS:
             (root / folder).mkdir(parents=True, exist_ok=True)
         self._id = sandbox_id
-        self._alias = _alias(root)
-        spelled = None if self._alias is None else str(self._alias)
-        self._mounts = Mounts([Mount(USER_DATA, root, spelled=spelled), *mounts])
+        self._aliases: list[Path] = []
+        self._mounts = Mounts([self._spelled(mount) for mount in (Mount(USER_DATA, root), *mounts)])
         self._files = LocalFiles(self._mounts)
         self._search = LocalSearch(self._mounts)
         self._capabilities = Capabilities(mounts_thread_data=True, runs_commands=allow_bash)
@@ -139,6 +139,13 @@ class LocalSandbox(Sandbox):
         )
         return started
 
+    def _spelled(self, mount: Mount) -> Mount:
+        alias = _alias(mount.real, mount.virtual)
+        if alias is None:
+            return mount
+        self._aliases.append(alias)
+        return replace(mount, spelled=str(alias))
+
     def _check_command(self, command: str) -> None:
         if not self._capabilities.runs_commands:
             raise SandboxRefused(
@@ -168,6 +175,10 @@ class LocalSandbox(Sandbox):
         return await asyncio.to_thread(self._files.write, path, data, append=append)
 
     @override
+    async def install(self, root: str, files: Mapping[str, bytes]) -> None:
+        await asyncio.to_thread(self._files.install, root, files)
+
+    @override
     async def list_dir(self, path: str, *, depth: int = 1) -> Listing:
         return await asyncio.to_thread(self._files.list, path, depth)
 
@@ -194,10 +205,10 @@ class LocalSandbox(Sandbox):
             await self._processes.popitem()[1].end()
         for run in self._runs:
             run.close()
-        if self._alias is not None:
-            self._alias.unlink(missing_ok=True)
-            self._alias.parent.rmdir()
-            self._alias = None
+        while self._aliases:
+            alias = self._aliases.pop()
+            alias.unlink(missing_ok=True)
+            alias.parent.rmdir()
 
 
 def _clean(environ: Mapping[str, str]) -> dict[str, str]:
@@ -205,10 +216,10 @@ def _clean(environ: Mapping[str, str]) -> dict[str, str]:
     return {k: v for k, v in environ.items() if k in _INHERITED or k.startswith("LC_")}
 
 
-def _alias(root: Path) -> Path | None:
+def _alias(root: Path, virtual: str) -> Path | None:
     """A link without blanks and quotes in its path, if the root's own would break commands that name it bare."""
     if re.fullmatch(r"[\w./@%+=:,-]+", os.path.realpath(root), re.ASCII):
         return None
-    link = Path(tempfile.mkdtemp(prefix="skerry-")) / "user-data"
+    link = Path(tempfile.mkdtemp(prefix="skerry-")) / virtual.rpartition("/")[2]
     link.symlink_to(os.path.realpath(root), target_is_directory=True)
     return link

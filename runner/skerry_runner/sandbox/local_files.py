@@ -7,7 +7,7 @@ import secrets
 import shutil
 import stat
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -76,6 +76,18 @@ class LocalFiles:
             real.parent.mkdir(parents=True, exist_ok=True)
             return _append(real, data) if append else _replace(real, data)
 
+    def install(self, root: str, files: Mapping[str, bytes]) -> None:
+        real = self._mounts.resolve(root)
+        with translated(root):
+            for child in real.iterdir():
+                if child.is_dir() and not child.is_symlink():
+                    shutil.rmtree(child)
+                else:
+                    child.unlink()
+            for name, data in files.items():
+                (real / name).parent.mkdir(parents=True, exist_ok=True)
+                _replace(real / name, data, 0o444)
+
     def stat(self, path: str) -> FileInfo:
         real = self._mounts.resolve(path)
         with translated(path):
@@ -120,8 +132,9 @@ def _must_be_file(path: str, info: os.stat_result) -> None:
         raise errors.NotARegularFile(path, f"{path} is not a regular file")
 
 
-def _replace(real: Path, data: bytes) -> int:
-    mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else 0o644
+def _replace(real: Path, data: bytes, mode: int | None = None) -> int:
+    if mode is None:
+        mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else 0o644
     temporary = real.parent / f"{_TEMPORARY}{secrets.token_hex(8)}"
     try:
         with temporary.open("xb") as file:

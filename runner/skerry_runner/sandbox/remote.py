@@ -1,6 +1,7 @@
 """A sandbox in a Pod: sandboxd over HTTP, with the runner's key and the operator's grant."""
 
 import asyncio
+import contextlib
 import logging
 import secrets
 from collections.abc import Callable, Mapping
@@ -27,6 +28,7 @@ from skerry_runner.sandbox.errors import (
     CommandTimeout,
     FileTooLarge,
     InvalidCall,
+    PathNotFound,
     SandboxError,
     SandboxProtocolError,
 )
@@ -189,6 +191,16 @@ class RemoteSandbox(Sandbox):
         return (await self._model(WriteResult, Call("PUT", "/v1/files", params, data, subject=path))).size
 
     @override
+    async def install(self, root: str, files: Mapping[str, bytes]) -> None:
+        for entry in (await self.list_dir(root)).entries:
+            with contextlib.suppress(PathNotFound):  # a repeated request may find its own work done
+                await self._delete(entry.path, {"recursive": "true", "install": "true"})
+        for name, data in files.items():
+            path = f"{root}/{name}"
+            params = {"path": path, "mode": "0444", "install": "true"}
+            await self._model(WriteResult, Call("PUT", "/v1/files", params, data, subject=path))
+
+    @override
     async def list_dir(self, path: str, *, depth: int = 1) -> Listing:
         call = Call("GET", "/v1/files/list", {"path": path, "depth": str(depth)}, subject=path)
         found = await self._model(FileList, call)
@@ -213,8 +225,11 @@ class RemoteSandbox(Sandbox):
 
     @override
     async def delete(self, path: str, *, recursive: bool = False) -> None:
-        params = {"path": path, "recursive": "true" if recursive else "false"}
-        await self._wire.fetch(Call("DELETE", "/v1/files", params, subject=path), limit=_MAX_JSON)
+        await self._delete(path, {"recursive": "true" if recursive else "false"})
+
+    async def _delete(self, path: str, params: dict[str, str]) -> None:
+        call = Call("DELETE", "/v1/files", {"path": path, **params}, subject=path)
+        await self._wire.fetch(call, limit=_MAX_JSON)
 
     @override
     async def close(self) -> None:

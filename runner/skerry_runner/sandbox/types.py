@@ -180,6 +180,13 @@ class Sandbox(Protocol):
         """Replace (atomically) or append; parents are made. Returns the file's size afterwards."""
         ...
 
+    async def install(self, root: str, files: Mapping[str, bytes]) -> None:
+        """Have exactly `files` (by path below it) in `root`, a directory that all other calls can only read.
+
+        For what the runner itself brings, such as skills: no tool calls it.
+        """
+        ...
+
     async def list_dir(self, path: str, *, depth: int = 1) -> Listing: ...
 
     async def stat(self, path: str) -> FileInfo: ...

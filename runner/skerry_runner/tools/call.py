@@ -35,14 +35,14 @@ def place_of(messages: Sequence[AnyMessage], call_id: str) -> tuple[str, int]:
     return call_id, 0
 
 
-def checked_path(path: str) -> str:
+def checked_path(path: str, *, write: bool = False) -> str:
     """The virtual path of an argument.
 
     Raises:
-        ToolFailure: it leads out of the thread's data.
+        ToolFailure: it leads out of the thread's data, or to what can't be written.
     """
     try:
-        return virtual_path(path)
+        return virtual_path(path, write=write)
     except OutsideThreadData as error:
         raise ToolFailure(str(error)) from error
 

@@ -31,7 +31,9 @@ async def glob(  # noqa: PLR0917 - a tool's arguments go by name
         ),
     ],
     runtime: Runtime,
-    path: Annotated[str, Field(min_length=1, description="Directory below /mnt/user-data.")] = WORKSPACE,
+    path: Annotated[
+        str, Field(min_length=1, description="Directory below /mnt/user-data or /mnt/skills.")
+    ] = WORKSPACE,
     include_dirs: Annotated[bool, Field(description="Find directories too.")] = False,
     max_results: Annotated[int | None, Field(ge=1, description="200 if absent, at most 1000.")] = None,
     description: Annotated[str, Field(description="What you look for, in a few words.")] = "",  # noqa: ARG001 - for whoever reads the journal

@@ -47,7 +47,7 @@ async def grep(  # noqa: PLR0917 - a tool's arguments go by name
     ],
     runtime: Runtime,
     path: Annotated[
-        str, Field(min_length=1, description="Directory or file below /mnt/user-data.")
+        str, Field(min_length=1, description="Directory or file below /mnt/user-data or /mnt/skills.")
     ] = WORKSPACE,
     glob: Annotated[
         str | None,

@@ -55,7 +55,9 @@ def render_listing(root: str, entries: Iterable[FileInfo], *, truncated: bool) -
 @tool("ls")
 async def ls(
     runtime: Runtime,
-    path: Annotated[str, Field(min_length=1, description="Directory below /mnt/user-data.")] = WORKSPACE,
+    path: Annotated[
+        str, Field(min_length=1, description="Directory below /mnt/user-data or /mnt/skills.")
+    ] = WORKSPACE,
     description: Annotated[str, Field(description="Why you look, in a few words.")] = "",  # noqa: ARG001 - for whoever reads the journal
 ) -> str:
     """List a directory, two levels deep. Build results, caches and version control are left out."""

@@ -59,7 +59,9 @@ async def read_lines(sandbox: Sandbox, path: str, *, start: int, end: int | None
 
 @tool("read_file")
 async def read_file(
-    path: Annotated[str, Field(min_length=1, description="Absolute path below /mnt/user-data.")],
+    path: Annotated[
+        str, Field(min_length=1, description="Absolute path below /mnt/user-data or /mnt/skills.")
+    ],
     runtime: Runtime,
     description: Annotated[str, Field(description="Why you read it, in a few words.")] = "",  # noqa: ARG001 - for whoever reads the journal
     start_line: Annotated[int | None, Field(description="First line, from 1.")] = None,

@@ -66,7 +66,7 @@ async def str_replace(  # noqa: PLR0917 - a tool's arguments go by name
     replace_all: Annotated[bool, Field(description="Replace every one, not the only one.")] = False,
 ) -> str:
     """Replace a passage of a text file. It must be in the file exactly once, unless replace_all is true."""
-    where, limits = checked_path(path), context_of(runtime).tools
+    where, limits = checked_path(path, write=True), context_of(runtime).tools
     old = encoded(old_str, limit=limits.write_bytes, append=False)
     new = encoded(new_str, limit=limits.write_bytes, append=False)
     if old == new:

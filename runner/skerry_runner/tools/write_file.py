@@ -40,7 +40,7 @@ async def write_file(
     append: Annotated[bool, Field(description="Add to the end instead of replacing.")] = False,
 ) -> str:
     """Write a text file; missing directories are made. Replaces what is there unless append is true."""
-    where = checked_path(path)
+    where = checked_path(path, write=True)
     raw = encoded(content, limit=context_of(runtime).tools.write_bytes, append=append)
     async with sandbox_call(runtime) as call, context_of(runtime).sandbox.path_lock(where):
         size = await call.sandbox.write_file(where, raw, append=append)

@@ -21,7 +21,13 @@ from skerry_api.filesearch.models import (
 )
 from skerry_api.sandboxd_api import FileKind
 from skerry_runner.paths import USER_DATA, WORKSPACE
-from skerry_runner.sandbox.errors import CommandConflict, InvalidCall, IsADirectory, PathNotFound
+from skerry_runner.sandbox.errors import (
+    CommandConflict,
+    InvalidCall,
+    IsADirectory,
+    PathNotFound,
+    ReadOnlyPath,
+)
 from skerry_runner.sandbox.types import (
     DEFAULT_OUTPUT_BYTES,
     DEFAULT_TIMEOUT_SECONDS,
@@ -77,6 +83,7 @@ class FakeSandbox:
     refusing: Exception | None = None
     """Raised instead of starting one."""
     processes: dict[str, FakeProcess] = field(default_factory=dict)
+    read_only: set[str] = field(default_factory=set)
     _results: dict[str, tuple[str, ExecResult]] = field(default_factory=dict)
 
     async def execute(
@@ -120,7 +127,14 @@ class FakeSandbox:
         end = None if limit is None else offset + limit
         return self._file(path)[offset:end]
 
+    async def install(self, root: str, files: Mapping[str, bytes]) -> None:
+        self.read_only.add(root)
+        self.files = {path: data for path, data in self.files.items() if not path.startswith(root + "/")}
+        self.files |= {f"{root}/{name}": data for name, data in files.items()}
+
     async def write_file(self, path: str, data: bytes, *, append: bool = False) -> int:
+        if any(path.startswith(root + "/") for root in self.read_only):
+            raise ReadOnlyPath(path, f"{path} is read-only")
         self.files[path] = (self.files.get(path, b"") if append else b"") + data
         return len(self.files[path])
 

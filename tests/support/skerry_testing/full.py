@@ -89,6 +89,7 @@ _PROFILE_SPEC: Json = {
     "mcpServers": [MCP_SERVER],
     "guardrail": GUARDRAIL,
     "subagents": {"enabled": True, "types": [SUBAGENT]},
+    "skills": [{"name": "pdf", "configMapRef": {"name": "c"}, "enabled": False}],
     "pipeline": PIPELINE,
     "runner": {
         "image": "i", "imagePullPolicy": "Never", "resources": RESOURCES, "network": {"allow": ["192.0.2.0/24"]},

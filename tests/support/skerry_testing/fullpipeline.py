@@ -22,6 +22,7 @@ PIPELINE: dict[str, Any] = {
     },
     "sandboxAudit": {"maxCommandChars": 5000, "ignoredRules": ["install"]},
     "dynamicContext": {"memory": False, "memoryMaxTokens": 100, "memoryTimeoutSeconds": 1},
+    "skillActivation": {"allowed": ["pdf"], "catalogue": False, "maxChars": 2000},
     "summarization": {
         "enabled": True, "trigger": [SIZE], "keep": {"messages": 1, "tokens": 1, "fraction": "0.1"}, "contextTokens": 2000, "maxInputTokens": 1000,
         "maxSummaryChars": 600, "timeoutSeconds": 9, "preserveRecentSkillCount": 1,

@@ -32,6 +32,10 @@ def _loop(**settings: Any) -> Json:
     return {"pipeline": {"loopDetection": settings}}
 
 
+def _skills(*names: str, **fields: Any) -> Json:
+    return {"skills": [{"name": name, "configMapRef": {"name": "c"}, **fields} for name in names]}
+
+
 def _custom(*paths: str, **fields: Any) -> Json:
     return {"pipeline": {"custom": [{"path": path, **fields} for path in paths]}}
 
@@ -118,6 +122,16 @@ PIPELINE_SPECS: tuple[tuple[str, Json, str], ...] = (
     ("subagents: two of one name", _agents(_critic(), _critic()), "spec.subagents.types[1]"),
     ("subagents: none side by side", {"pipeline": {"subagentLimit": {"maxConcurrent": 0}}},
      "spec.pipeline.subagentLimit.maxConcurrent"),
+    ("skills: on and off", _skills("pdf", enabled=False), ""),
+    ("skills: two of one name", _skills("pdf", "pdf"), "spec.skills[1]"),
+    ("skills: a name that is none", _skills("PDF"), "spec.skills[0].name"),
+    ("skills: a name with a line break", _skills("pdf\n"), "spec.skills[0].name"),
+    ("skills: a name that front ends use", _skills("help"), "spec.skills[0].name"),
+    ("skills: no ConfigMap", {"skills": [{"name": "pdf"}]}, "spec.skills[0].configMapRef"),
+    ("skills: a ConfigMap without name", {"skills": [{"name": "pdf", "configMapRef": {}}]},
+     "spec.skills[0].configMapRef.name"),
+    ("skills: allowed", {"pipeline": {"skillActivation": {"allowed": ["pdf", "pdf"]}}},
+     "spec.pipeline.skillActivation.allowed[1]"),
     ("mcp: over HTTP", _web(headersSecretRef={"name": "s", "key": "k"}, deferred=False), ""),
     ("mcp: a process", _process(args=["-v"], env=[{"name": "A", "value": "b"}]), ""),
     ("mcp: no transport", _server(url="https://x/mcp"), f"{SERVER}.transport"),

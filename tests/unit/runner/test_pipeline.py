@@ -43,7 +43,7 @@ FULL = document(
 """Every row is there."""
 ALWAYS = [
     "RunGate", "ThreadData", "Uploads", "Sandbox", "DanglingToolCall", "LLMErrorHandling", "SandboxAudit",
-    "ToolErrorHandling", "DynamicContext", "Title",
+    "ToolErrorHandling", "DynamicContext", "SkillActivation", "Title",
 ]  # fmt: skip
 
 
@@ -77,7 +77,8 @@ async def dispatched(document_: RunDocument) -> dict[Hook, list[str]]:
 def test_the_rows_in_order() -> None:
     assert names(assemble(FULL)) == [
         "RunGate", "ToolOutputBudget", "ThreadData", "Uploads", "Sandbox", "DanglingToolCall", "LLMErrorHandling",
-        "Guardrail", "SandboxAudit", "ToolErrorHandling", "DynamicContext", "Summarization", "TodoList", "TokenUsage", "Title", "Memory", "ViewImage",
+        "Guardrail", "SandboxAudit", "ToolErrorHandling", "DynamicContext", "SkillActivation", "Summarization", "TodoList",
+        "TokenUsage", "Title", "Memory", "ViewImage",
         "DeferredToolFilter", "SubagentLimit", "LoopDetection", "Polite", "SafetyFinishReason",
     ]  # fmt: skip
     assert [spec.name for spec in rows_for(FULL)] == names(assemble(FULL))
@@ -128,7 +129,7 @@ def test_a_row_whose_condition_does_not_hold_is_left_out(
         (Hook.BEFORE_AGENT, ["ThreadData", "Uploads", "Sandbox", "DynamicContext", "TodoList", "ViewImage",
                             "LoopDetection", "Polite"]),
         (Hook.BEFORE_MODEL, ["RunGate", "Summarization", "TodoList", "ViewImage"]),
-        (Hook.WRAP_MODEL_CALL, ["ToolOutputBudget", "DanglingToolCall", "LLMErrorHandling", "TodoList",
+        (Hook.WRAP_MODEL_CALL, ["ToolOutputBudget", "DanglingToolCall", "LLMErrorHandling", "SkillActivation", "TodoList",
                                 "ViewImage", "DeferredToolFilter", "LoopDetection", "Polite"]),
         (Hook.AFTER_MODEL, ["SafetyFinishReason", "LoopDetection", "SubagentLimit", "Title", "TokenUsage", "TodoList", "RunGate"]),
         (Hook.WRAP_TOOL_CALL, ["RunGate", "ToolOutputBudget", "Sandbox", "Guardrail", "SandboxAudit", "ToolErrorHandling", "DeferredToolFilter"]),

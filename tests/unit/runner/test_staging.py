@@ -57,6 +57,20 @@ async def test_whoever_acquires_first_finds_the_files(world: RunnerWorld, sessio
     assert await staged(world) == [(A, "pushed")]
 
 
+async def test_what_the_runner_installs_is_there_first_and_in_every_sandbox(
+    world: RunnerWorld, session: SandboxSession
+) -> None:
+    session.staging.install("/mnt/skills", {"pdf/SKILL.md": b"x"})
+    session.staging.add(A, b"one", keep=True)
+    sandbox = await session.acquire()
+    assert sandbox.files == {"/mnt/skills/pdf/SKILL.md": b"x", A: b"one"}  # type: ignore[attr-defined]  # the fake's
+    assert await staged(world) == [("/mnt/skills", "pushed"), (A, "pushed")]
+    world.provider.sandbox.files["/mnt/skills/pdf/SKILL.md"] = b"tampered with"
+    session.replaced("another one")
+    await session.acquire()
+    assert world.provider.sandbox.files["/mnt/skills/pdf/SKILL.md"] == b"x"
+
+
 async def test_what_is_staged_later_comes_with_the_next_acquire(
     world: RunnerWorld, session: SandboxSession
 ) -> None:

@@ -93,7 +93,9 @@ async def test_a_read_only_root(tmp_path: Path) -> None:
         assert (await local.get(f"/v1/files?path={skills}/s")).content == b"skill"
         for call in (
             local.put(f"/v1/files?path={skills}/s", content=b"x"),
+            local.put(f"/v1/files?path={skills}/s&install=true", content=b"x"),  # no proof of the runner
             local.delete(f"/v1/files?path={skills}/s"),
+            local.delete(f"/v1/files?path={skills}/s&install=true"),
         ):
             answer = await call
             assert (answer.status_code, answer.json()["reason"]) == (403, "ReadOnly")

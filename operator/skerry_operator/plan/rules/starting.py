@@ -16,9 +16,9 @@ from skerry_operator.plan.actions import Action, ApplyPolicy, CreatePod
 from skerry_operator.plan.facts import RunFacts
 from skerry_operator.plan.lookup import Found, Missing
 from skerry_operator.plan.podwords import refused_words
-from skerry_operator.plan.resolve import class_name, waiting_reason
+from skerry_operator.plan.resolve import class_name, text_paths, waiting_reason
 from skerry_operator.plan.rules.ending import failed
-from skerry_operator.plan.types import Admitted, Plan, TextRef
+from skerry_operator.plan.types import Admitted, Plan
 from skerry_operator.plan.verdict import Step, Verdict
 from skerry_operator.plan.volumes import NotYet, taken_up
 from skerry_operator.status.reasons import Reason
@@ -84,10 +84,10 @@ def no_class(f: RunFacts) -> Step | None:
 def no_text(f: RunFacts) -> Step | None:
     """A ConfigMap, or a key in it, is missing; nobody tells when it comes, so we ask ever more seldom."""
     known, unknown = f.observed.texts, False
-    for need in texts_needed(f.run, _profile(f)):
-        found = known.get(TextRef(*need.at))
+    for ref, path in text_paths(f.run, _profile(f)).items():
+        found = known.get(ref)
         if isinstance(found, Missing):
-            message = f"{need.path}: there is no {found.detail or f'ConfigMap {need.ref.name}'}"
+            message = f"{path}: there is no {found.detail or f'ConfigMap {ref.name}'}"
             return _waits(
                 f, WaitReason.CONFIG_MAP_NOT_FOUND, message, FailureClass.INVALID_SPEC, f.now + _patience(f)
             )
@@ -174,7 +174,11 @@ def _profile(f: RunFacts) -> AgentProfile:
 
 def _texts(f: RunFacts) -> dict[tuple[str, str], str]:
     texts = f.observed.texts
-    return {(ref.name, ref.key): each.value for ref, each in texts.items() if isinstance(each, Found)}
+    return {
+        (ref.name, ref.key): each.value
+        for ref, each in texts.items()
+        if isinstance(each, Found) and not ref.mounted
+    }
 
 
 def _document(f: RunFacts) -> RunDocument | tuple[Problem, ...]:

@@ -9,13 +9,12 @@ from enum import StrEnum
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
+from skerry_api.names import RESERVED_SKILLS
 from skerry_runner.messages import ORIGINAL, latest_user_message, text_of
 from skerry_runner.skills import Skill
 
-__all__ = ["RESERVED", "Activation", "Refusal", "Verdict", "called_name", "decide", "typed_text"]
+__all__ = ["Activation", "Refusal", "Verdict", "called_name", "decide", "typed_text"]
 
-RESERVED = frozenset({"bootstrap", "goal", "help", "memory", "models", "new", "status"})
-"""Words that front ends take for commands of their own: to the agent they are plain text."""
 _CALL = re.compile(r"/([a-z0-9]+(?:-[a-z0-9]+)*)(?:\s+|\Z)")
 NAME_MAX = 63
 NAMES_TOLD = 20
@@ -59,7 +58,7 @@ def typed_text(message: HumanMessage) -> str:
 def called_name(text: str) -> tuple[str, str] | None:
     """The skill's name and the rest of the text; None if it begins with no `/NAME`, or with a reserved one."""
     match = _CALL.match(text)
-    if match is None or match[1] in RESERVED or len(match[1]) > NAME_MAX:
+    if match is None or match[1] in RESERVED_SKILLS or len(match[1]) > NAME_MAX:
         return None
     return match[1], text[match.end() :]
 
@@ -71,8 +70,8 @@ def decide(
     allowed: Collection[str] | None,
     max_chars: int,
 ) -> Activation | Refusal | None:
-    """Only the latest message of a person counts. `allowed` None: all skills."""
-    found = latest_user_message(messages)
+    """Only the latest message of a person counts, and without skills nothing calls one. `allowed` None: all."""
+    found = latest_user_message(messages) if skills else None
     call = called_name(typed_text(found[1])) if found else None
     if found is None or call is None:
         return None

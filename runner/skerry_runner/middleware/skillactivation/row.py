@@ -1,4 +1,4 @@
-"""The row: a skill's whole text before the user's message, in this request alone."""
+"""The row: a skill's whole text before the user's message, and the list of skills, in this request alone."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from typing_extensions import override
 from skerry_api.rows.skillactivation import SkillActivationSettings
 from skerry_runner.context import RunContext
 from skerry_runner.messages import HIDDEN, STOP
+from skerry_runner.middleware.skillactivation.catalogue import READERS, catalogue, with_catalogue
 from skerry_runner.middleware.skillactivation.decide import Activation, Refusal, decide
-from skerry_runner.skills import SKILLS_ROOT
+from skerry_runner.paths import SKILLS
 from skerry_runner.state import RunnerState
 
 __all__ = ["ACTIVATION", "REFUSED", "SkillActivation", "activation_message", "refusal_message"]
@@ -40,7 +41,7 @@ def activation_message(activation: Activation) -> HumanMessage:
         html.escape(text, quote=False),
         "</skill_content>",
         *(
-            f"<skill_file>{html.escape(f'{SKILLS_ROOT}/{skill.name}/{name}')}</skill_file>"
+            f"<skill_file>{html.escape(f'{SKILLS}/{skill.name}/{name}')}</skill_file>"
             for name in sorted(skill.files)
         ),
         "</skill>",
@@ -82,12 +83,22 @@ class SkillActivation(AgentMiddleware[RunnerState, RunContext, Any]):
         settings = self._settings
         allowed = None if settings.allowed is None else frozenset(settings.allowed)
         decision = decide(request.messages, context.skills, allowed=allowed, max_chars=settings.max_chars)
-        match decision:
-            case None:
-                return await handler(request)
-            case Refusal():
-                return refusal_message(decision)
-            case Activation():
-                before, after = request.messages[: decision.index], request.messages[decision.index :]
-                hidden = activation_message(decision)
-                return await handler(request.override(messages=[*before, hidden, *after]))
+        if isinstance(decision, Refusal):
+            return refusal_message(decision)
+        request = self._with_catalogue(request, allowed)
+        if decision is not None:
+            before, after = request.messages[: decision.index], request.messages[decision.index :]
+            request = request.override(messages=[*before, activation_message(decision), *after])
+        return await handler(request)
+
+    def _with_catalogue(
+        self, request: ModelRequest[RunContext], allowed: frozenset[str] | None
+    ) -> ModelRequest[RunContext]:
+        skills = request.runtime.context.skills
+        if not skills or not self._settings.catalogue:
+            return request
+        names = {each.get("name") if isinstance(each, dict) else each.name for each in request.tools}
+        text = catalogue(skills, allowed) if READERS & names else ""
+        return (
+            request.override(system_message=with_catalogue(request.system_message, text)) if text else request
+        )

@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from skerry_api.rows.summarization import SummarizationSettings
-from skerry_runner.skills import SKILLS_ROOT
+from skerry_runner.paths import SKILLS
 from skerry_runner.tokens import estimated
 from skerry_runner.toolcalls import CALL_BLOCKS, RAW_KEYS
 
@@ -36,7 +36,7 @@ def skill_path(args: Mapping[str, Any]) -> str | None:
         value = args.get(key)
         if isinstance(value, str) and value.startswith("/"):
             path = "/" + posixpath.normpath(value).lstrip("/")
-            return path if path.startswith(SKILLS_ROOT + "/") else None
+            return path if path.startswith(SKILLS + "/") else None
     return None
 
 

@@ -13,7 +13,7 @@ __all__ = ["Harness", "alive", "pids"]
 
 @dataclass(frozen=True)
 class Harness:
-    """`workspace` is the agent's path of the directory that is `real` on this machine, empty at first.
+    """`workspace` is the agent's path of the directory that is `real` on this machine, empty at first; so are skills.
 
     `test` tells this test's keys from those of others in the same sandbox.
     """
@@ -21,6 +21,8 @@ class Harness:
     sandbox: Sandbox
     workspace: str
     real: Path
+    skills: str
+    real_skills: Path
     test: str = "t"
 
     def key(self, name: str) -> str:

@@ -27,6 +27,10 @@ RICH_PROFILE = a_profile(
     model={
         "name": "openai:m", "baseUrl": "https://models.example/v1", "apiKeySecretRef": {"name": "keys", "key": "openai"},
     },
+    skills=[
+        {"name": "pdf", "configMapRef": {"name": "skill-pdf"}},
+        {"name": "off", "configMapRef": {"name": "skill-off"}, "enabled": False},
+    ],
     runner={
         "image": "own/runner:2", "imagePullPolicy": "Always", "resources": {"limits": {"cpu": "2", "memory": "100Mi"}},
         "network": {"allow": ["10.9.0.0/16", "fd00::1/64"]},

@@ -49,5 +49,5 @@ def test_volumes_have_limits() -> None:
         for volume in pod["spec"]["volumes"]
         if "emptyDir" in volume
     ]
-    assert len(sizes) == 5
+    assert len(sizes) == 6
     assert all(sizes)

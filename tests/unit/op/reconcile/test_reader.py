@@ -7,13 +7,45 @@ import asyncio
 from typing_extensions import override
 
 from skerry_operator.cache.store import Store
-from skerry_operator.kube.kinds import RUN, Kind, Raw
+from skerry_operator.kube.kinds import CONFIG_MAP, RUN, Kind, Raw
+from skerry_operator.plan.lookup import Found, Missing
+from skerry_operator.plan.types import TextRef
 from skerry_operator.reconcile.reader import Reader
 from skerry_testing.fakeclock import FakeClock
 from skerry_testing.fakekube import FakeKube
 from skerry_testing.manifests import a_run
 
 A_RUN = a_run("a", {"namespace": "ns"})
+
+
+class Counting(FakeKube):
+    """Counts its gets."""
+
+    gets = 0
+
+    @override
+    async def get(self, kind: Kind, namespace: str, name: str) -> Raw | None:
+        self.gets += 1
+        return await super().get(kind, namespace, name)
+
+
+async def test_keys_of_config_maps_text_and_binary() -> None:
+    kube = Counting(FakeClock())
+    config_map = {
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "ns"},
+        "data": {"t": "text"}, "binaryData": {"b": "AP8="},
+    }  # fmt: skip
+    kube.add(CONFIG_MAP, config_map)
+    refs = [
+        TextRef("c", "t"), TextRef("c", "b"), TextRef("c", "t", mounted=True), TextRef("c", "b", mounted=True),
+        TextRef("c", "x", mounted=True), TextRef("none", "t", mounted=True),
+    ]  # fmt: skip
+    found = await Reader(kube, Store(), kube.clock).texts("ns", refs)
+    assert list(found.values()) == [
+        Found("text"), Missing("key b in ConfigMap c"), Found(""), Found(""), Missing("key x in ConfigMap c"),
+        Missing("ConfigMap none"),
+    ]  # fmt: skip
+    assert kube.gets == 2
 
 
 class LateAnswers(FakeKube):

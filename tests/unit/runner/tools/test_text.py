@@ -40,6 +40,15 @@ def test_paths_are_made_whole(path: str, full: str) -> None:
     assert virtual_path(path) == full
 
 
+def test_skills_are_read_and_not_written() -> None:
+    assert virtual_path("/mnt/user-data/../skills/pdf/SKILL.md") == "/mnt/skills/pdf/SKILL.md"
+    assert virtual_path("/mnt/user-data/a", write=True) == "/mnt/user-data/a"
+    with pytest.raises(OutsideThreadData, match="/mnt/skills is read-only"):
+        virtual_path("/mnt/skills/pdf/SKILL.md", write=True)
+    with pytest.raises(OutsideThreadData, match="outside"):
+        virtual_path("/mnt/skills2/a")
+
+
 @pytest.mark.parametrize(
     "path", ["", "/", "/mnt", "/mnt/user-data/..", "/mnt/user-data2", "../..", "a\0", "~/x/../../../.."]
 )

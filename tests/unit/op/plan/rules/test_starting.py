@@ -163,6 +163,51 @@ class TestStart:
         status = status_of(plan_run(see(a_run(), going), NOW, SETTINGS))
         assert conditions(status)["Ready"] == ("False", "PodRemains")
 
+    @pytest.mark.parametrize(
+        ("missing", "message"),
+        [
+            (Missing("ConfigMap cm"), "there is no ConfigMap cm"),
+            (Missing("key k in ConfigMap cm"), "there is no key k in ConfigMap cm"),
+        ],
+    )
+    def test_what_a_pod_would_wait_for_is_found_missing_before_it_is_made(
+        self, missing: Missing, message: str
+    ) -> None:
+        run = a_run(
+            files=[{"name": "a", "inline": ""}, {"name": "b", "configMapKeyRef": {"name": "cm", "key": "k"}}]
+        )
+        plan = plan_run(see(run, texts={TextRef("cm", "k", mounted=True): missing}), NOW, SETTINGS)
+        assert plan.actions == ()
+        ready = status_of(plan)["conditions"][0]
+        assert (ready["reason"], ready["message"]) == (
+            "ConfigMapNotFound", f"spec.files[1].configMapKeyRef: {message}",
+        )  # fmt: skip
+        there = {TextRef("cm", "k", mounted=True): Found("")}
+        assert [type(each) for each in plan_run(see(run, texts=there), NOW, SETTINGS).actions] == [CreatePod]
+
+    def test_a_skill_without_its_config_map_is_waited_for(self) -> None:
+        skills = [
+            {"name": "off", "configMapRef": {"name": "none"}, "enabled": False},
+            {"name": "pdf", "configMapRef": {"name": "pdf"}},
+        ]
+        ref = TextRef("pdf", "SKILL.md", mounted=True)
+        world = see(a_run(), profile=Found(a_profile(skills=skills)), texts={ref: Missing("ConfigMap pdf")})
+        ready = status_of(plan_run(world, NOW, SETTINGS))["conditions"][0]
+        assert ready["message"] == (
+            "AgentProfile coder: spec.skills[1].configMapRef: there is no ConfigMap pdf"
+        )
+        world = replace(world, texts={ref: Found("")})
+        [create] = plan_run(world, NOW, SETTINGS).actions
+        assert isinstance(create, CreatePod)
+        document = json.loads(create.manifest["metadata"]["annotations"][Annotation.DOCUMENT])
+        assert document["skills"] == [{"name": "off", "enabled": False}, {"name": "pdf", "enabled": True}]
+
+    def test_nobody_knows_whether_it_is_there(self) -> None:
+        run = a_run(files=[{"name": "b", "configMapKeyRef": {"name": "cm", "key": "k"}}])
+        plan = plan_run(see(run, texts={TextRef("cm", "k", mounted=True): UNKNOWN}), NOW, SETTINGS)
+        assert (plan.actions, plan.status) == ((), None)
+        assert plan.wake_at is not None
+
     def test_a_found_config_map_brings_the_run_back_into_the_queue(self) -> None:
         source = {"configMapKeyRef": {"name": "cm", "key": "k"}}
         ref = TextRef("cm", "k")
