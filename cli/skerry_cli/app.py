@@ -158,6 +158,29 @@ def artifacts(
 
 
 @app.command()
+def validate(
+    *,
+    files: Annotated[
+        list[str],
+        typer.Option(
+            "-f",
+            "--filename",
+            metavar="FILE",
+            help="YAML or JSON with any number of objects; '-' is stdin. Repeatable.",
+        ),
+    ],
+) -> None:
+    """Say of manifests what the API server would, offline; scripts are parsed as well.
+
+    A run is held to its profile where both are in the files, and a reference to a ConfigMap that is. Objects of
+    other kinds are passed over. Exit code 0: good; 2: bad input.
+    """
+    from skerry_cli.validate import validate_files
+
+    raise typer.Exit(validate_files(tuple(files)))
+
+
+@app.command()
 def pipeline(
     *,
     file: Annotated[

@@ -18,6 +18,7 @@ from skerry_runner.local.givenfiles import given_files
 from skerry_runner.local.objects import NAMESPACE, Objects, sort_objects
 from skerry_runner.local.profileskills import profile_skills
 from skerry_runner.local.requestheaders import request_headers
+from skerry_runner.local.scriptfaults import script_faults
 from skerry_runner.local.yamldoc import Document, FileProblem
 from skerry_runner.skills import Skill
 
@@ -149,13 +150,5 @@ def _api_key(
 def _script_faults(document: RunDocument) -> list[Problem]:
     if document.model.script is None:
         return []
-    from skerry_runner.models.scripted.parse import parse_script
-    from skerry_runner.outcome import InvalidDocument
-
-    try:
-        parse_script(document.model.script, source="script")
-    except InvalidDocument as error:
-        source = document.model.script_source or _SCRIPT
-        path = source if source.startswith(AgentProfile.KIND) else _SCRIPT
-        return [Problem(path, str(error).removeprefix("script: "))]
-    return []
+    source = document.model.script_source or _SCRIPT
+    return script_faults(document.model.script, source if source.startswith(AgentProfile.KIND) else _SCRIPT)

@@ -17,11 +17,27 @@ from skerry_api.problems import Problem
 from skerry_api.strict import check
 from skerry_runner.local.yamldoc import Document, FileProblem
 
-__all__ = ["NAMESPACE", "Objects", "sort_objects"]
+__all__ = [
+    "NAMESPACE",
+    "Contents",
+    "Objects",
+    "check_document",
+    "contents_of",
+    "sort_objects",
+    "whole",
+]
 
 NAMESPACE = "default"
 """Namespace of a run that names none."""
 _CORE = {"ConfigMap", "Secret"}
+
+
+@dataclass
+class Contents:
+    """Values of ConfigMaps by (name, key): those of data as text, and those of data and binaryData as files."""
+
+    texts: dict[tuple[str, str], str] = field(default_factory=dict)
+    files: dict[tuple[str, str], bytes] = field(default_factory=dict)
 
 
 @dataclass
@@ -40,7 +56,7 @@ class Objects:
 def sort_objects(documents: Iterable[Document]) -> tuple[Objects, list[FileProblem]]:
     """Check and sort the documents; every problem of every one. Never raises."""
     documents = list(documents)
-    problems = [found for document in documents for found in _check(document)]
+    problems = [found for document in documents for found in check_document(document, local=True)]
     objects = Objects()
     if problems:
         return objects, problems
@@ -50,7 +66,7 @@ def sort_objects(documents: Iterable[Document]) -> tuple[Objects, list[FileProbl
         file = documents[0].file if documents else "-"
         problems.append(FileProblem(file, None, "", Problem("", "no AgentRun in the files")))
         return objects, problems
-    objects.run, objects.run_document = AgentRun.read(_whole(runs[0].raw)), runs[0]
+    objects.run, objects.run_document = AgentRun.read(whole(runs[0].raw)), runs[0]
     namespace = objects.run.metadata.namespace or NAMESPACE
     seen: set[tuple[str, str, str]] = set()
     for document in documents:
@@ -65,16 +81,17 @@ def sort_objects(documents: Iterable[Document]) -> tuple[Objects, list[FileProbl
     return objects, problems
 
 
-def _whole(raw: dict[str, Any]) -> dict[str, Any]:
+def whole(raw: dict[str, Any]) -> dict[str, Any]:
     """As the API server would store it; a status in a manifest is not taken."""
     return {key: value for key, value in apply_defaults(raw).items() if key != "status"}
 
 
-def _check(document: Document) -> list[FileProblem]:
+def check_document(document: Document, *, local: bool) -> list[FileProblem]:
+    """Every problem of one document; `local` as `strict.check` takes it. Never raises."""
     raw = document.raw
     kind = raw.get("kind") if isinstance(raw, dict) else None
     if kind in KINDS or not isinstance(raw, dict):
-        return [document.at(problem) for problem in check(raw, local=True)]
+        return [document.at(problem) for problem in check(raw, local=local)]
     if kind in _CORE:
         return [document.at(problem) for problem in _check_core(raw)]
     known = ", ".join((*KINDS, *sorted(_CORE)))
@@ -121,14 +138,22 @@ def _take(objects: Objects, document: Document) -> None:
     raw = document.raw
     name = raw["metadata"].get("name", "")
     if raw["kind"] == AgentProfile.KIND:
-        objects.profiles[name] = (AgentProfile.read(_whole(raw)), document)
+        objects.profiles[name] = (AgentProfile.read(whole(raw)), document)
     elif raw["kind"] == "ConfigMap":
-        texts = {(name, key): value for key, value in (raw.get("data") or {}).items()}
-        binary = {(name, key): _bytes(value) or b"" for key, value in (raw.get("binaryData") or {}).items()}
-        objects.texts |= texts
-        objects.contents |= binary | {at: text.encode("utf-8", "surrogatepass") for at, text in texts.items()}
+        contents_of(raw, Contents(objects.texts, objects.contents))
     elif raw["kind"] == "Secret":
         data = {key: _decoded(value) or "" for key, value in (raw.get("data") or {}).items()}
         objects.secrets |= {
             (name, key): value for key, value in (data | (raw.get("stringData") or {})).items()
         }
+
+
+def contents_of(raw: dict[str, Any], contents: Contents) -> None:
+    """Add a ConfigMap's values."""
+    name = raw["metadata"].get("name", "")
+    texts = {(name, key): value for key, value in (raw.get("data") or {}).items()}
+    contents.texts |= texts
+    contents.files |= {
+        (name, key): _bytes(value) or b"" for key, value in (raw.get("binaryData") or {}).items()
+    }
+    contents.files |= {at: text.encode("utf-8", "surrogatepass") for at, text in texts.items()}

@@ -14,7 +14,7 @@ from skerry_testing.runnerworld import SOURCE, RunnerWorld, document
 @pytest.mark.parametrize(
     ("script", "class_", "reason", "message"),
     [
-        ("steps: [{say: 5}]", "InvalidSpec", "InvalidScript", f"{SOURCE}: line 1: steps[0].say: Input should be"),
+        ("steps: [{say: 5}]", "InvalidSpec", "InvalidScript", f"{SOURCE}: line 1: steps[0].say: must be text"),
         (None, "InvalidSpec", "InvalidScript", f"{SOURCE}: the model `scripted` needs a script"),
         ("steps: []", "AppError", "ScriptMismatch", f"{SOURCE}: no step is left"),
         ("steps: [{expect: {contains: [never]}}]", "AppError", "ScriptMismatch", f"{SOURCE}: line 1: steps[0]: expect"),

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from typing_extensions import override
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from skerry_api.problems import words_of
 from skerry_runner.models.scripted.schema import Script
 from skerry_runner.outcome import InvalidDocument
 
@@ -79,7 +80,7 @@ def parse_script(text: str, *, source: str) -> ParsedScript:
     try:
         script = Script.model_validate(raw)
     except ValidationError as error:
-        raise _invalid(source, [_of(root, item["loc"], item["msg"]) for item in error.errors()]) from error
+        raise _invalid(source, [_of(root, item["loc"], words_of(item)) for item in error.errors()]) from error
     steps = _child(root, "steps")
     lines = tuple(step.start_mark.line + 1 for step in steps.value) if isinstance(steps, SequenceNode) else ()
     return ParsedScript(script, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(), lines, source)
@@ -158,7 +159,4 @@ def _of(root: Node, location: tuple[str | int, ...], message: str) -> _Problem:
             path += f"[{part}]" if isinstance(part, int) else f".{part}"
         elif part is location[-1] and isinstance(node, MappingNode):
             path += f".{part}"
-    text = message.removeprefix("Value error, ").replace("a valid tuple", "a list")
-    if text.startswith("Input should be a valid dictionary"):
-        text = "Input should be a mapping"
-    return _Problem(line, path.lstrip("."), text)
+    return _Problem(line, path.lstrip("."), message)

@@ -100,7 +100,7 @@ async def test_a_runner_that_comes_too_late_does_nothing(pod: Pod) -> None:
 
 @pytest.mark.parametrize(
     ("document", "words"),
-    [("{}", "document run: Field required"), ("rubbish", "document Invalid JSON")],
+    [("{}", "document run: is required"), ("rubbish", "document Invalid JSON")],
 )
 async def test_a_document_that_cannot_be_used_is_reported(pod: Pod, document: str, words: str) -> None:
     pod.write(document)
