@@ -61,6 +61,8 @@ class Expander:
         self.cwd: Place = WORKSPACE
         self.files: dict[str, Text] = {}
         self._fds = 63
+        self.input: Text | None = None
+        """What a substitution in the command at hand would read."""
 
     @abstractmethod
     def output(self, script: Script, stdin: Text | None = None) -> Text:
@@ -121,7 +123,7 @@ class Expander:
         return (Literal(home, quoted=True), Literal(slash + rest, quoted=False), *word[1:])
 
     def _printed(self, part: Substitution) -> Text:
-        out = self.output(part.script)
+        out = self.output(part.script, self.input)
         return Text(out.text.rstrip("\n"), out.glob, out.taint)
 
     def _value(self, part: Part) -> Text:

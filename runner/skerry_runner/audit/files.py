@@ -44,6 +44,11 @@ def _rm(judge: Finder, _: str, args: Sequence[Text], __: Text | None) -> Text:
     return EMPTY
 
 
+_FILTERS = frozenset(
+    {"-name", "-iname", "-path", "-ipath", "-regex", "-newer", "-mtime", "-mmin", "-user", "-size"}
+)
+
+
 def _find(judge: Finder, _: str, args: Sequence[Text], __: Text | None) -> Text:
     roots: list[Text] = []
     rest = list(args)
@@ -54,9 +59,8 @@ def _find(judge: Finder, _: str, args: Sequence[Text], __: Text | None) -> Text:
     roots = roots or [plain(".")]
     words = [arg.text for arg in rest]
     filtered = any(
-        word
-        in {"-name", "-iname", "-path", "-ipath", "-regex", "-newer", "-mtime", "-mmin", "-user", "-size"}
-        for word in words
+        word in _FILTERS and words[at + 1 : at + 2] not in (["*"], ["."], [".*"])
+        for at, word in enumerate(words)
     )
     if "-delete" in words:
         _delete_found(judge, roots, filtered=filtered)
@@ -88,7 +92,7 @@ def _found_command(judge: Finder, roots: Sequence[Text], command: Sequence[Text]
     name = command[0].text.rsplit("/", 1)[-1]
     if name in {"rm", "shred", "unlink"}:
         _delete_found(judge, roots, filtered=filtered)
-        return
+        roots = roots[:1]
     for root in roots[:4]:
         place = resolve(root.text, judge.cwd)
         # Of a system's tree any path may be found; of others, only what they hold.
@@ -119,7 +123,7 @@ def _found_command(judge: Finder, roots: Sequence[Text], command: Sequence[Text]
         )
 
 
-def _mv(judge: Finder, name: str, args: Sequence[Text], _: Text | None) -> Text:
+def _mv(judge: Finder, name: str, args: Sequence[Text], stdin: Text | None) -> Text:
     options = split_options(
         args, {"t", "target-directory", "S", "suffix", "m", "mode", "o", "owner", "g", "group"}
     )
@@ -138,6 +142,7 @@ def _mv(judge: Finder, name: str, args: Sequence[Text], _: Text | None) -> Text:
         if place is not None:
             for source in sources:
                 held = judge.files.get(resolve(source.text, judge.cwd) or "")
+                held = stdin if source.text == "/dev/stdin" else held
                 if held is not None:
                     judge.keep(place, held)
                     judge.keep(f"{place}/{source.text.rsplit('/', 1)[-1]}", held)

@@ -33,6 +33,8 @@ LOOP_MAX = 6
 CALLS_MAX = 3
 _RUNS = frozenset({Taint.NET, Taint.DECODED, Taint.PROGRAM})
 _FOREVER = re.compile(r"true|:|1|yes")
+_NEVER = re.compile(r"false")
+_INDEXED = re.compile(r"\[[^\]]*\]=(.*)", re.DOTALL)
 _QUOTES = str.maketrans("", "", "'\"`\\")
 
 
@@ -43,6 +45,7 @@ class Judge(Expander, Finder):
         super().__init__(budget)
         self.found: dict[str, None] = {}
         self.functions: dict[str, Script] = {}
+        self.descriptors: dict[str, Text] = {}
         self._level = 0
         self._calls: list[str] = []
         self.anywhere = False
@@ -109,7 +112,7 @@ class Judge(Expander, Finder):
             case "for":
                 return self._for(command, stdin)
             case "while":
-                if _is_forever(command.head) and any(item.background for item in command.body):
+                if _is_forever(command) and any(item.background for item in command.body):
                     self.find("fork-bomb")
                 self.output(command.head, stdin)
             case _:
@@ -136,6 +139,7 @@ class Judge(Expander, Finder):
         return out
 
     def _simple(self, command: Simple, stdin: Text | None) -> Text:
+        self.input = stdin
         before = dict(self.vars) if command.assigns and command.words else None
         for assign in command.assigns:
             values = (
@@ -143,6 +147,11 @@ class Judge(Expander, Finder):
                 if assign.array
                 else [self.text(assign.values[0])]
             )
+            if assign.array:
+                values = [
+                    Text(m.group(1), taint=v.taint) if (m := _INDEXED.fullmatch(v.text)) else v
+                    for v in values
+                ]
             if assign.append and not assign.array:
                 values = [join([*self.vars.get(assign.name, [EMPTY])[:1], *values])]
             self.vars[assign.name] = (
@@ -228,10 +237,10 @@ class Judge(Expander, Finder):
         sinks: list[tuple[str, bool]] = []
         for redirect in redirects:
             if redirect.op in {"<<", "<<-"}:
-                stdin = self.text(redirect.body or ())
+                stdin = self._fed(redirect, self.text(redirect.body or ()), stdin)
                 continue
             if redirect.op == "<<<":
-                stdin = join([self.text(redirect.target), plain("\n")])
+                stdin = self._fed(redirect, join([self.text(redirect.target), plain("\n")]), stdin)
                 continue
             for target in self.fields(redirect.target) or [EMPTY]:
                 if redirect.op in {"<", "<>", "<&"}:
@@ -242,6 +251,13 @@ class Judge(Expander, Finder):
                         sinks.append((place, redirect.op.startswith(">>") or redirect.op == "&>>"))
         return stdin, sinks
 
+    def _fed(self, redirect: Redirect, text: Text, stdin: Text | None) -> Text | None:
+        """What is now read from: a descriptor of its own waits until somebody asks for it."""
+        if redirect.fd in {"", "0"}:
+            return text
+        self.descriptors[redirect.fd] = text
+        return stdin
+
     def _read(self, target: Text, stdin: Text | None) -> Text | None:
         place = resolve(target.text, self.cwd)
         if place is None:
@@ -251,7 +267,7 @@ class Judge(Expander, Finder):
         if rule := secret_rule(place, glob=target.glob):
             self.find(rule)
         if re.fullmatch(r"\d+-?|-", target.text):
-            return stdin
+            return self.descriptors.get(target.text.rstrip("-"), stdin)
         return self.files.get(place) or (EMPTY if place == "/dev/null" else unknown(Taint.FILE))
 
     def _sink(self, sinks: Sequence[tuple[str, bool]], out: Text) -> Text:
@@ -311,5 +327,6 @@ def _multiplies(name: str, body: Script) -> bool:
     return False
 
 
-def _is_forever(head: Script) -> bool:
-    return len(head) == 1 and any(_FOREVER.fullmatch(name) for name in _names_in(head))
+def _is_forever(loop: Compound) -> bool:
+    pattern = _NEVER if loop.name == "until" else _FOREVER
+    return len(loop.head) == 1 and any(pattern.fullmatch(name) for name in _names_in(loop.head))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import posixpath
 import re
 from collections.abc import Sequence
 
+from skerry_runner.audit.assignments import check_assignment
 from skerry_runner.audit.finder import Finder, Handler
 from skerry_runner.audit.options import split_options
 from skerry_runner.audit.paths import resolve
@@ -50,6 +52,7 @@ def _printf(judge: Finder, _: str, args: Sequence[Text], __: Text | None) -> Tex
     result = Text(out, taint=taint)
     if variable is not None:
         judge.vars[variable] = [result]
+        check_assignment(judge, variable, result)
         return EMPTY
     return result
 
@@ -138,7 +141,15 @@ def _tee(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> Tex
 
 
 def _read(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> Text:
-    names = split_options(args, {"d", "i", "n", "N", "p", "t", "u"}).operands or [plain("REPLY")]
+    options = split_options(args, {"a", "d", "i", "n", "N", "p", "t", "u"})
+    if (array := options.value("a")) is not None:
+        judge.vars[array.text] = (
+            [plain(word) for word in stdin.text.split("\n")[0].split()]
+            if stdin is not None and stdin.known
+            else [unknown(also=stdin)]
+        )
+        return EMPTY
+    names = options.operands or [plain("REPLY")]
     if stdin is not None and stdin.known:
         words = stdin.text.split("\n")[0].split(None, len(names) - 1)
         values = [plain(word) for word in words] + [EMPTY] * len(names)
@@ -149,7 +160,38 @@ def _read(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> Te
     return EMPTY
 
 
+def _mapfile(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> Text:
+    names = split_options(args, {"d", "n", "O", "s", "u", "C", "c"}).operands or [plain("MAPFILE")]
+    if stdin is not None and stdin.known:
+        judge.vars[names[0].text] = [Text(line, taint=stdin.taint) for line in stdin.text.splitlines()]
+    else:
+        judge.vars[names[0].text] = [unknown(also=stdin)]
+    return EMPTY
+
+
+def _declare(_: Finder, __: str, args: Sequence[Text], ___: Text | None) -> Text | None:
+    return EMPTY if split_options(args).operands else unknown(Taint.ENVIRONMENT)
+
+
+def _path(judge: Finder, name: str, args: Sequence[Text], _: Text | None) -> Text | None:
+    operands = split_options(args).operands
+    if name == "pwd" or not operands:
+        return plain(judge.cwd) if name == "pwd" and judge.cwd is not None else None
+    text = operands[0]
+    if not text.known:
+        return None
+    if name == "dirname":
+        return Text(posixpath.dirname(text.text) or ".", taint=text.taint)
+    if name == "basename":
+        return Text(posixpath.basename(text.text.rstrip("/")), taint=text.taint)
+    place = resolve(text.text, judge.cwd)
+    return None if place is None else plain(place)
+
+
 OUTPUTS: dict[str, Handler] = {
+    **dict.fromkeys(("mapfile", "readarray"), _mapfile),
+    **dict.fromkeys(("export", "declare", "typeset", "readonly", "local"), _declare),
+    **dict.fromkeys(("dirname", "basename", "realpath", "readlink", "pwd"), _path),
     "echo": _echo, "printf": _printf, "cat": _cat, "base64": _base64, "rev": _rev, "which": _which, "tee": _tee,
     "read": _read, "printenv": _environment, "set": _environment,
     **dict.fromkeys(("xxd", "openssl", "base32", "basenc", "gpg", "uudecode"), _decoder),

@@ -30,7 +30,7 @@ __all__ = ["Parsed", "parse"]
 
 _REDIRECT = re.compile(r"(\d{1,4}|\{[A-Za-z_]\w*\})?(<<<|<<-|<<|<>|<&|>&|>>|>\||&>>|&>|<(?!\()|>(?!\())")
 _FD_PROCESS = re.compile(r"\d{1,4}[<>]\(")
-_ASSIGN = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]\n]{0,200}\])?(\+?)=")
+_ASSIGN = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]\n]{0,200})\])?(\+?)=")
 _BLANK = re.compile(r"(?:[ \t\r]|\\\n)+")
 _KEYWORD = re.compile(
     r"(?:if|then|elif|else|fi|while|until|do|done|for|select|case|esac|function|time|coproc|\[\[|[{}!])(?=[\s;&|<>()]|$)"
@@ -190,7 +190,9 @@ class _Parser(WordScanner):
                 body += self._part("then", "elif", "else", "fi")
             return self._redirected(Compound("if", body=body))
         if keyword in {"while", "until"}:
-            return self._redirected(Compound("while", head=self._part("do"), body=self._part("done")))
+            return self._redirected(
+                Compound("while", head=self._part("do"), body=self._part("done"), name=keyword)
+            )
         if keyword in {"for", "select"}:
             return self._for()
         if keyword == "case":
@@ -292,7 +294,7 @@ class _Parser(WordScanner):
                 command.redirects.append(redirect)
                 continue
             if assigning and (match := _ASSIGN.match(self.text, self.pos)):
-                command.assigns.append(self._assign(match))
+                command.assigns += [*self._index(match.group(2) or ""), self._assign(match)]
                 continue
             word = self.word()
             if not word:
@@ -303,9 +305,16 @@ class _Parser(WordScanner):
                 assigning = declares
             command.words.append(word)
 
+    def _index(self, text: str) -> list[Assign]:
+        """What the index of an element runs to be known."""
+        if "$" not in text and "`" not in text:
+            return []
+        inner = _Parser(text, self.budget, self.depth)
+        return [Assign("_", (inner.quoted_text(),))]
+
     def _assign(self, match: re.Match[str]) -> Assign:
         self.pos = match.end()
-        name, append = match.group(1), bool(match.group(2))
+        name, append = match.group(1), bool(match.group(3))
         if not self.text.startswith("(", self.pos):
             return Assign(name, (self.word(),), append=append)
         self.pos += 1

@@ -73,6 +73,8 @@ def _wild(part: str) -> bool:
 
 
 def _tops(part: str, *, glob: bool) -> list[str]:
+    if re.search(r"[@!+?*]\(", part):
+        return list(_TOP)
     if len(part) <= NAME_MAX and (UNKNOWN in part or glob):
         pattern = part.replace(UNKNOWN, "*")
         return [top for top in _TOP if fnmatchcase(top, pattern)]

@@ -17,6 +17,7 @@ __all__ = ["judge_program"]
 
 CODE_MAX = 10_000
 LITERALS_MAX = 60
+NESTED_MAX = 3
 _CONCATENATED = re.compile(r"(['\"])\s*[+.]\s*\1")
 _LITERAL = re.compile(
     r"\"\"\".{0,4000}?\"\"\"|'''.{0,4000}?'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`",
@@ -39,7 +40,7 @@ _WRITES = re.compile(
     r"write_text|write_bytes|writeFile|appendFile|file_put_contents|File\.write|createWriteStream|open\s*\([^)]{0,200},\s*[rf]?['\"][wax>]|copyfile|shutil\.copy|os\.chmod|\bchmod|>\s*['\"]/"
 )
 _SOCKETS = re.compile(
-    r"\bsocket\b|fsockopen|net\.connect|net\.Socket|createConnection|TCPSocket|/inet/(tcp|udp)/|IO::Socket|pfsockopen",
+    r"\bsocket\b|fsockopen|net\.connect|net\.Socket|require\(\s*[\'\"](node:)?net[\'\"]|createConnection|TCPSocket|/inet/(tcp|udp)/|IO::Socket|pfsockopen",
     re.IGNORECASE,
 )
 _SHELL_ENDS = re.compile(
@@ -52,7 +53,7 @@ _FETCHES = re.compile(
     r"urlopen|urlretrieve|requests\.(get|post)|httpx\.|urllib|http\.get|https\.get|fetch\s*\(|curl_exec|Net::HTTP|open-uri|LWP|HTTP::Tiny|get\(['\"]http|file_get_contents\(['\"]https?:|URI\.open|['\"]https?://"
 )
 _DECODES = re.compile(
-    r"b64decode|b32decode|b85decode|a85decode|fromhex|unhexlify|\batob\b|Buffer\.from|decode64|decode_base64|base64_decode|unpack|decompress|rot.?13|marshal\.loads|pickle\.loads|gzinflate|str_rot13|hex2bin|fromCharCode|(?:chr\s*\(\s*\d+\s*\)\s*[+.,]?\s*){3,}|map\s*\(\s*chr|join\s*\(.{0,40}chr\s*\(",
+    r"b64decode|b32decode|b85decode|a85decode|fromhex|unhexlify|\batob\b|Buffer\.from|decode64|decode_base64|base64_decode|unpack|decompress|rot.?13|marshal\.loads|pickle\.loads|gzinflate|str_rot13|hex2bin|fromCharCode|(?:chr\s*\(\s*\d+\s*\)\s*[+.,]?\s*){2,}|map\s*\(\s*chr|join\s*\(.{0,40}chr\s*\(",
     re.IGNORECASE | re.DOTALL,
 )
 _PASSED = re.compile(r"\(\s*(eval|exec|Function)\s*\)")
@@ -71,7 +72,7 @@ _KILLS = re.compile(r"os\.kill\s*\(\s*-?1\b|process\.kill\s*\(\s*-?1\b|os\.reboo
 _ALONE = ((_FORKS, "fork-bomb"), (_METADATA, "cloud-metadata"), (_KILLS, "kill-all"))
 
 
-def judge_program(judge: Finder, code: Text, language: str) -> None:
+def judge_program(judge: Finder, code: Text, language: str, depth: int = 0) -> None:
     """Judge a program's text; `language` is its interpreter's name."""
     text = code.text[:CODE_MAX]
     if code.taint & {Taint.DECODED}:
@@ -85,16 +86,31 @@ def judge_program(judge: Finder, code: Text, language: str) -> None:
         runs = True
     if _SOCKETS.search(joined) and _SHELL_ENDS.search(joined):
         judge.find("reverse-shell")
-    if (runs or dynamic) and _DECODES.search(joined) and _fed(joined, _DECODES):
-        judge.find("run-decoded")
-    if _FETCHES.search(joined) and (_PASSED.search(joined) or (dynamic and _fed(joined, _FETCHES))):
-        judge.find("run-download")
+    _sources(judge, joined, runs=runs, dynamic=dynamic)
     if _ENVIRONMENT.search(joined) and _SENDS.search(joined):
         judge.find("send-environment")
     for pattern, rule in _ALONE:
         if pattern.search(joined):
             judge.find(rule)
+    if dynamic and depth < NESTED_MAX:
+        _inner(judge, joined, language, depth + 1)
     _literals(judge, joined, runs=runs)
+
+
+def _inner(judge: Finder, text: str, language: str, depth: int) -> None:
+    """Programs in the literals of a program that runs texts."""
+    for match in list(_LITERAL.finditer(text))[:10]:
+        inner = _unquoted(match.group())
+        if _RUNS.search(inner) or _DELETES.search(inner):
+            judge_program(judge, plain(inner), language, depth)
+
+
+def _sources(judge: Finder, text: str, *, runs: bool, dynamic: bool) -> None:
+    """Texts that are decoded or fetched, and run."""
+    if (runs or dynamic) and _DECODES.search(text) and _fed(text, _DECODES):
+        judge.find("run-decoded")
+    if _FETCHES.search(text) and (_PASSED.search(text) or (dynamic and _fed(text, _FETCHES))):
+        judge.find("run-download")
 
 
 def _fed(text: str, source: re.Pattern[str]) -> bool:
@@ -103,7 +119,7 @@ def _fed(text: str, source: re.Pattern[str]) -> bool:
         r"(?:\b(?:exec|eval|Function|instance_eval|loadstring|compile|system|popen|run|call|Popen|check_output|execSync|shell_exec|passthru|assert|spawn\w*)\b\s*[( ]|\bqx\b|`)(.{0,300})",
         re.DOTALL,
     )
-    for match in calls.finditer(text[:4000]):
+    for match in list(calls.finditer(text[:4000]))[:60]:
         inner = match.group(1).split("\n")[0]
         if source.search(inner):
             return True
@@ -130,7 +146,7 @@ def _literals(judge: Finder, text: str, *, runs: bool) -> None:
             between = text[end : match.start()] if end >= 0 else None
             group = (
                 [*group, plain(value)]
-                if between is not None and re.fullmatch(r"\s*,\s*", between)
+                if between is not None and re.fullmatch(r"\s*,\s*\[?\s*", between)
                 else [plain(value)]
             )
             end = match.end()

@@ -105,7 +105,7 @@ class WordScanner:
                 parts.append(Literal(match.group(), quoted=False))
                 self.pos = match.end()
                 if self.pos < self.end and text[self.pos] == "(" and text[self.pos - 1] in _EXTGLOB:
-                    parts.append(self._extglob())
+                    parts[-1] = Literal(match.group() + self._extglob().text, quoted=False)
             elif char == "'":
                 parts.append(self._single())
             elif char == '"':

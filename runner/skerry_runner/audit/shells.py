@@ -160,29 +160,31 @@ def _xargs(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> T
     options = split_options(args, valued, stop=True)
     command = options.operands or [plain("echo")]
     source = stdin if options.value("a", "arg-file") is None else unknown(Taint.FILE)
-    if source is not None and source.known:
-        items = [
-            plain(word)
-            for word in re.split(r"[\s\0]+", source.text.replace("'", "").replace('"', ""))
-            if word
-        ][:200]
-    else:
-        rooted = source is not None and source.text.startswith(f"/{UNKNOWN}")
-        items = [
-            Text(
-                f"/{UNKNOWN}" if rooted else UNKNOWN,
-                taint=(source.taint if source else frozenset()) | {Taint.FORM},
-            )
-        ]
     mark = options.value("I", "replace")
     if mark is None and options.flags & {"i", "replace", "I"}:
         mark = plain("{}")
+    items = _items(source, whole="0" in options.flags or "null" in options.flags, lines=mark is not None)
     if mark is not None and mark.text:
         for item in items[:20]:
             _hand_over(judge, [_filled(arg, mark.text, item) for arg in command], appended=False)
         return None
     _hand_over(judge, [*command, *items], appended=True)
     return None
+
+
+def _items(source: Text | None, *, whole: bool, lines: bool) -> list[Text]:
+    """What xargs makes of its input: words, lines, or what null bytes end."""
+    if source is None or not source.known:
+        taint = (source.taint if source else frozenset()) | {Taint.FORM}
+        rooted = source is not None and source.text.startswith(f"/{UNKNOWN}")
+        return [Text(f"/{UNKNOWN}" if rooted else UNKNOWN, taint=taint)]
+    if whole:
+        found = source.text.rstrip("\n").split("\0")
+    elif lines:
+        found = [line.strip() for line in source.text.split("\n")]
+    else:
+        found = re.split(r"\s+", source.text.replace("'", "").replace('"', ""))
+    return [Text(item, taint=source.taint) for item in found if item][:200]
 
 
 def _filled(arg: Text, mark: str, item: Text) -> Text:
@@ -265,6 +267,8 @@ def _remote(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> 
     rest = options.operands[1:]
     if rest:
         judge.code(" ".join(arg.text for arg in rest), stdin)
+        if len(rest) > 1:
+            judge.call(rest, stdin)
     elif stdin is not None and stdin.known and options.operands:
         judge.code(stdin.text)
     return unknown(Taint.NET)
@@ -277,7 +281,7 @@ def _flag_code(flags: str, valued: str = "", rule: str | None = None, *, bare: b
     def handler(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> Text | None:
         if rule is not None:
             judge.find(rule)
-        options = split_options(args, names | set(valued.split()))
+        options = split_options(args, names | set(valued.split()), stop=bare)
         for name, value in options.values:
             if name in names:
                 _argument(judge, value, stdin, ())
@@ -339,5 +343,6 @@ SHELLS: dict[str, Handler] = {
     "su": _flag_code("c command", "s g G shell", "privilege"), "script": _flag_code("c command", "B E I O T"),
     "watch": _flag_code("", "n d interval", bare=True), "tmux": _flag_code("", "L S f t s n c x y", bare=False),
     "sg": _flag_code("c", rule="privilege"), "flock": _flock, "trap": _trap, "alias": _alias, "at": _stdin_later, "batch": _stdin_later,
+    "zip": _flag_code("TT unzip-command", "b t n i x"),
     "cd": _cd, "pushd": _cd, "set": _set, "sshpass": _flag_code("", "p f"),
 }  # fmt: skip

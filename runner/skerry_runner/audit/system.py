@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from skerry_runner.audit.finder import Finder, Handler
 from skerry_runner.audit.options import split_options
+from skerry_runner.audit.paths import resolve
 from skerry_runner.audit.values import Taint, Text, unknown
 
 __all__ = ["SYSTEM"]
@@ -168,7 +169,7 @@ def _editor(judge: Finder, _: str, args: Sequence[Text], __: Text | None) -> Tex
             word[1:]
             if word.startswith("+")
             else words[at + 1]
-            if word in {"-c", "--cmd", "-ex", "-eval-command"} and at + 1 < len(words)
+            if re.fullmatch(r"-[a-zA-Z]{0,3}c|--cmd|-ex|-eval-command", word) and at + 1 < len(words)
             else ""
         )
         if match := re.match(r":?\s*(?:sil\w*\s+)?(?:!|shell\s+|r\s*!)(.+)", command):
@@ -178,14 +179,15 @@ def _editor(judge: Finder, _: str, args: Sequence[Text], __: Text | None) -> Tex
 
 def _make(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> Text | None:
     words = [arg.text for arg in args]
-    reads = (
-        any(
-            word in {"-f", "--file", "--makefile"} and words[at + 1 : at + 2] in (["-"], ["/dev/stdin"])
-            for at, word in enumerate(words)
-        )
-        or "-f-" in words
-    )
-    if reads and stdin is not None:
+    for at, word in enumerate(words):
+        if word in {"-f", "--file", "--makefile"} and at + 1 < len(args):
+            given = words[at + 1]
+            if given not in {"-", "/dev/stdin"}:
+                stdin = judge.files.get(resolve(given, judge.cwd) or "")
+            break
+    else:
+        stdin = stdin if "-f-" in words else None
+    if stdin is not None:
         if Taint.NET in stdin.taint:
             judge.find("run-download")
         for line in stdin.text.split("\n")[:200]:
