@@ -32,7 +32,9 @@ def _seconds(command: str) -> float:
 def audit_corpus() -> dict[str, float]:
     """Commands, commands per second, and milliseconds of the median and the slowest."""
     commands = [
-        json.loads(line)["command"] for file in sorted(DATA.glob("*.jsonl")) for line in file.open(encoding="utf-8")
+        json.loads(line)["command"]
+        for file in sorted(DATA.glob("*.jsonl"))
+        for line in file.open(encoding="utf-8")
     ]
     taken = sorted(map(_seconds, commands))
     return {
@@ -50,7 +52,10 @@ def audit_hard() -> dict[str, float]:
 
 
 def main() -> None:
-    for title, rows in (("The corpus", audit_corpus()), ("10,000 characters made to be slow, ms", audit_hard())):
+    for title, rows in (
+        ("The corpus", audit_corpus()),
+        ("10,000 characters made to be slow, ms", audit_hard()),
+    ):
         print(f"\n{title}\n\n| what | value |\n|---|---|")
         for name, value in rows.items():
             print(f"| {name} | {value:.3g} |" if value < 1000 else f"| {name} | {value:.0f} |")
