@@ -223,3 +223,27 @@ async def test_a_subagent_can_neither_delegate_nor_present(world: RunnerWorld) -
     result = await world.run(delegating(steps, tools=list(ToolName)))
     assert result.answer == "done", result.outcome
     assert len(world.sink.events("subagent.start")) == 1
+
+
+async def test_what_ends_the_run_ends_the_siblings(world: RunnerWorld) -> None:
+    running = asyncio.Event()
+
+    async def shell(command: Command) -> ExecResult:
+        if command.command == "make":
+            running.set()
+            await asyncio.Event().wait()
+        await running.wait()
+        return printed("ok")
+
+    world.provider.sandbox.shell = shell
+    steps = TWO + (
+        "- {agent: bash, task: A$, toolCalls: [{name: bash, args: {command: make}}]}\n"
+        "- {agent: bash, task: B$, toolCalls: [{name: bash, args: {command: wait}}]}\n"
+        "- {agent: bash, task: B$, expect: {contains: [nowhere]}}"
+    )
+    result = await world.run(delegating(steps))
+    assert result.outcome.reason == "ScriptMismatch"
+    assert world.provider.sandbox.killed == ["make"]
+    ends = {event["call"]: event["status"] for event in world.sink.events("subagent.end")}
+    assert ends == {"t1": "cancelled", "t2": "failed"}
+    assert len(world.sink.events("sandbox.released")) == 1
