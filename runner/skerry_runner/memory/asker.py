@@ -24,6 +24,8 @@ def asker(
     """Ask by the one helper for internal calls, outside the graph; `observer` counts and journals."""
 
     async def ask(messages: Sequence[BaseMessage]) -> str:
+        if context.budget.spent(context.tally.whole) is not None:
+            raise Unanswered("the run has used up its budget")
         answer = await internal_call(
             context, state, Purpose.MEMORY, messages, seconds=seconds, callbacks=[observer]
         )

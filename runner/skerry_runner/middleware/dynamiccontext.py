@@ -25,6 +25,7 @@ from skerry_api.rows.dynamiccontext import DynamicContextSettings
 from skerry_runner.compose.rows import Hook
 from skerry_runner.context import RunContext
 from skerry_runner.events import PipelineFault, clip
+from skerry_runner.memory import NoMemory
 from skerry_runner.messages import HIDDEN, REMINDER, REMINDER_MEMORY, latest_user_message
 from skerry_runner.outcome import RunEnded
 from skerry_runner.state import RunnerState
@@ -32,7 +33,7 @@ from skerry_runner.tokens import fitting
 
 __all__ = [
     "REMINDER_DATE", "USER_SUFFIX", "DynamicContext", "Need", "Recalled", "Remembered", "day_text", "is_reminder", "needed",
-    "placed", "reminder",
+    "placed", "reminder", "untold",
 ]  # fmt: skip
 
 REMINDER_DATE = "reminder_date"
@@ -81,6 +82,18 @@ def needed(messages: Sequence[BaseMessage], today: date) -> Need | None:
     if not any(kwargs.get(REMINDER_MEMORY) in {Remembered.TOLD, Remembered.NOTHING} for kwargs in told):
         return Need.FULL
     return None if told[-1].get(REMINDER_DATE) == today.isoformat() else Need.DATE
+
+
+def untold(messages: Sequence[BaseMessage]) -> bool:
+    """Whether the thread began when nothing was remembered, and has not been told anything since.
+
+    What a thread learns itself, where it alone has its memory, would never be told otherwise.
+    """
+    found = latest_user_message(messages)
+    if found is None or (found[1].id or "").endswith(USER_SUFFIX):
+        return False
+    told = {message.additional_kwargs.get(REMINDER_MEMORY) for message in messages if is_reminder(message)}
+    return Remembered.NOTHING in told and Remembered.TOLD not in told
 
 
 def day_text(day: date) -> str:
@@ -141,9 +154,14 @@ class DynamicContext(AgentMiddleware[RunnerState, RunContext, Any]):
         messages, context = state["messages"], runtime.context
         today = context.clock().date()
         need = needed(messages, today)
-        if need is None:
+        recalled = None
+        if need is Need.FULL:
+            recalled = await self._recalled(context)
+        elif not isinstance(context.memory, NoMemory) and untold(messages):
+            late = await self._recalled(context)
+            recalled = late if late.outcome is Remembered.TOLD else None
+        if need is None and recalled is None:
             return None
-        recalled = await self._recalled(context) if need is Need.FULL else None
         return {"messages": placed(messages, lambda id_: reminder(id_, today, recalled), self._new_id)}
 
     async def _recalled(self, context: RunContext) -> Recalled:

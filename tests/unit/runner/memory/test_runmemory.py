@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph.store.base import BaseStore
 
 from skerry_api.document import RunDocument
+from skerry_api.persistence import PersistenceType
 from skerry_api.phases import OutcomeClass
 from skerry_api.rows.memory import MemorySettings
 from skerry_runner.memory.book import MemoryBook, Owner
 from skerry_runner.memory.facts import Change
 from skerry_runner.memory.runmemory import RunMemory
+from skerry_runner.persistence.opening import StatePlace
 from skerry_runner.ports import CancelReason
 from skerry_testing.memories import UnreliableStore, fact, opened, pending, snapshot
 from skerry_testing.runnerworld import RunnerWorld, document
@@ -263,6 +266,28 @@ async def test_a_store_that_comes_back_gets_the_snapshot(
 
     await world.run(remembering("- say: noted" + LEARN), open_memory=late)
     assert await known(book) == ["Likes tea."]
+
+
+async def test_a_run_that_has_used_up_its_tokens_asks_nothing_more(
+    world: RunnerWorld, store: UnreliableStore, book: MemoryBook
+) -> None:
+    spent = remembering("- {say: noted, usage: {input: 90, output: 10}}" + LEARN)
+    result = await world.run(spent.model_copy(update={"max_tokens": 100}), open_memory=opened(store))
+    assert (result.outcome.class_, result.answer) == (OutcomeClass.SUCCEEDED, "noted")
+    assert result.usage.total == 100
+    assert [event["error"] for event in world.sink.events("memory.updated")] == [
+        "the run has used up its budget"
+    ]
+    assert len(await book.waiting()) == 1
+
+
+async def test_a_thread_s_own_memory_is_told_to_its_next_run(world: RunnerWorld, tmp_path: Path) -> None:
+    """A volume holds one thread's state, so nobody else can be told."""
+    place = StatePlace(PersistenceType.VOLUME, tmp_path)
+    await world.run(remembering("- say: noted" + LEARN), place=place)
+    told = remembering("- {expect: {contains: ['<memory>\\n- Likes tea']}, say: hello}", run="r2")
+    result = await world.run(told, place=place)
+    assert result.answer == "hello", result.outcome
 
 
 async def test_a_run_without_an_answer_is_not_remembered(

@@ -217,6 +217,24 @@ async def test_memory_that_fails_costs_no_run_and_is_tried_again(world: RunnerWo
     assert [message.additional_kwargs[REMINDER_MEMORY] for message in told] == ["missed", "told"]
 
 
+async def test_a_thread_that_began_without_memory_is_told_as_soon_as_there_is_some(
+    world: RunnerWorld,
+) -> None:
+    """Else a thread whose memory is its own would never be told: at its first turn there can be none."""
+    Days(world)
+    notes = Notes("", "", OSError("disk"), "likes tea")
+    runs = ThreadRuns(world, DynamicContext(), memory=notes)
+    untold = "{absent: ['likes tea']}"
+    for number in (1, 2, 3):
+        assert (await runs.play(run(number, expect=untold))).outcome.message == ""
+    told = "{contains: ['<memory>\\nlikes tea\\n</memory>\\n<current_date>(.|\\n)*human: question 4$']}"
+    assert (await runs.play(run(4, expect=told))).outcome.message == ""
+    assert (await runs.play(run(5))).answer == "ok"
+    assert len(notes.asked) == 4
+    reminders = [message for message in await runs.messages() if is_reminder(message)]
+    assert [message.additional_kwargs[REMINDER_MEMORY] for message in reminders] == ["nothing", "told"]
+
+
 async def test_memory_that_hangs_is_given_up(world: RunnerWorld) -> None:
     Days(world)
     row = DynamicContext(DynamicContextSettings())
