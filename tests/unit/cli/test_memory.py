@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -141,3 +144,47 @@ def test_bad_input(laptop: Laptop) -> None:
     code, _, err = laptop.do("memory", "flush", "-f", str(keyed))
     assert code == 2
     assert "spec.model.apiKeySecretRef: the model's key is expected in the environment variable" in err
+
+
+def start(laptop: Laptop, name: str, *steps: Any, **kwargs: Any) -> subprocess.Popen[str]:
+    """`skerry run` as a process of its own; its files are its own too."""
+    path = laptop.folder / f"{name}.yaml"
+    path.write_text(Path(laptop.files(*steps, **kwargs)).read_text())
+    command = [sys.executable, "-m", "skerry_cli", "run", "-f", str(path), "--data-dir", str(laptop.data)]
+    journal = ["--journal", str(laptop.folder / f"{name}.jsonl")]
+    return subprocess.Popen([*command, *journal], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def until_asked(journal: Path, process: subprocess.Popen[str]) -> None:
+    """Return once the model was asked for facts."""
+    while '"purpose":"memory"' not in (journal.read_text() if journal.exists() else ""):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+
+
+def test_a_run_that_is_killed_in_its_update_loses_nothing(laptop: Laptop) -> None:
+    killed = start(laptop, "killed", {"say": "noted"}, {**LEARN, "delaySeconds": 3600})
+    until_asked(laptop.folder / "killed.jsonl", killed)
+    killed.kill()
+    killed.communicate()
+    assert [(each["thread"], each["exchanges"]) for each in laptop.known()["waiting"]] == [("one", 1)]
+    laptop.run({"say": "again"}, {**LEARN, "expect": {"contains": ["noted(.|\n)*again"]}})
+    after = laptop.known()
+    assert ([fact["content"] for fact in after["facts"]], after["waiting"]) == (["Likes tea."], [])
+
+
+def test_two_runs_at_once_of_one_user(laptop: Laptop) -> None:
+    contents = ["Likes tea.", "Lives in Oslo.", "Has a cat."]
+    runs = [
+        start(
+            laptop, f"run{n}", {"say": "noted"},
+            {"purpose": "memory", "say": json.dumps({"add": [{**FACT, "content": content}]})}, thread=f"t{n}",
+        )
+        for n, content in enumerate(contents)
+    ]  # fmt: skip
+    for each in runs:
+        out, err = each.communicate(timeout=120)
+        assert each.returncode == 0, out + err
+    assert sorted(fact["content"] for fact in laptop.known()["facts"]) == sorted(contents)
+    for n in range(len(contents)):
+        assert "pipeline.fault" not in (laptop.folder / f"run{n}.jsonl").read_text()
