@@ -41,8 +41,8 @@ async def test_the_first_sandbox_tool_acquires_and_the_end_releases(world: Runne
     assert world.reporter.calls == ["started", "first_tool_call 1", "sandbox_acquired sbx-1", "ended"]
     assert (world.provider.acquired, world.provider.released) == (1, 1)
     assert [e["type"] for e in world.sink.events()] == [
-        "run.start", "model.request", "model.response", "tool.call", "sandbox.acquired", "tool.result",
-        "model.request", "model.response", "title", "sandbox.released", "run.end",
+        "run.start", "model.request", "model.response", "tool.call", "audit.command", "sandbox.acquired",
+        "tool.result", "model.request", "model.response", "title", "sandbox.released", "run.end",
     ]  # fmt: skip
     (result_event,) = world.sink.events("tool.result")
     assert (result_event["status"], result_event["content"]) == ("success", "echo hi")
