@@ -21,13 +21,13 @@ class Hands:
     def __init__(self, api: ApiServer) -> None:
         self.api = api
 
-    async def prepare(self, sandbox_class: Json | None = None) -> None:
+    async def prepare(self, sandbox_class: Json | None = None, **profile: Any) -> None:
         """What the chart prepares, as far as objects of the API need it."""
         await self.api.create(
             {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "skerry-runner"}}
         )
         await self.api.create(sandbox_class or a_class("default"))
-        await self.api.create(a_profile("p", {"script": SCRIPT}))
+        await self.api.create(a_profile("p", {"script": SCRIPT}, **profile))
 
     async def submit(self, name: str = "hello", **spec: Any) -> Json:
         return await self.api.create(a_run(name, **spec))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from skerry_operator.errors import AlreadyExists, Conflict, NotFound
-from skerry_operator.kube.kinds import CONFIG_MAP, LEASE, NETWORK_POLICY, POD, RUN, SANDBOX
+from skerry_operator.kube.kinds import CONFIG_MAP, LEASE, NETWORK_POLICY, POD, RUN, SANDBOX, VOLUME
 from skerry_operator.kube.port import RUNNER_MANAGER, KubePort
 from skerry_testing.manifests import a_run, a_sandbox
 from skerry_testing.opworld import placed
@@ -202,6 +202,25 @@ async def a_config_map_is_read_whole(port: KubePort, ns: str) -> None:
     assert found["data"] == {"k": "v"}
 
 
+async def an_apply_may_say_which_version_it_means(port: KubePort, ns: str) -> None:
+    def claim(**meta: Any) -> Json:
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        metadata = {"name": "a", "namespace": ns, **meta}
+        return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
+
+    with pytest.raises(Conflict):
+        await port.apply(VOLUME, ns, "a", claim(uid="0f0e0d0c-0b0a-0908-0706-050403020100"))
+    made = await port.apply(VOLUME, ns, "a", claim(annotations={"one": "1", "two": "2"}))
+    seen = {"uid": uid(made), "resourceVersion": version(made)}
+    changed = await port.apply(VOLUME, ns, "a", claim(annotations={"one": "1"}, **seen))
+    assert changed["metadata"]["annotations"] == {"one": "1"}, "what is left out is dropped"
+    with pytest.raises(Conflict):
+        await port.apply(VOLUME, ns, "a", claim(annotations={"one": "3"}, **seen))
+    found = await port.get(VOLUME, ns, "a")
+    assert found is not None
+    assert version(found) == version(changed)
+
+
 PROMISES: tuple[Promise, ...] = (
     what_was_created_can_be_read,
     a_taken_name_is_already_exists,
@@ -217,6 +236,7 @@ PROMISES: tuple[Promise, ...] = (
     an_unscheduled_pod_goes_at_once,
     a_recreated_object_is_newer_and_another,
     an_apply_creates_then_changes_then_rests,
+    an_apply_may_say_which_version_it_means,
     a_replace_is_held_to_its_version,
     a_config_map_is_read_whole,
 )
