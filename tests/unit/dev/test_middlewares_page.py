@@ -34,3 +34,9 @@ def test_hooks_are_those_of_the_code() -> None:
 def test_every_key_of_the_settings_is_named() -> None:
     keys = {field.alias for field in PipelineSettings.model_fields.values()}
     assert {key for cells in CELLS for key in re.findall(r"`([a-zA-Z]+)`$", cells[4])} == keys
+
+
+def test_what_subagents_have_is_said() -> None:
+    said = re.search(r"^Subagents have ([^;]*?),?\sunder the same", PAGE, re.MULTILINE)
+    assert said is not None
+    assert re.split(r",\s+", said[1]) == [spec.name for spec in ROWS if spec.subagents]

@@ -105,3 +105,17 @@ async def test_a_long_report_goes_to_a_file_and_keeps_its_status(world: RunnerWo
     (path,) = [path for path in world.provider.sandbox.files if "/outputs/" in path]
     assert path in told.text
     assert world.provider.sandbox.files[path].decode().startswith("word word")
+
+
+async def test_what_the_run_may_not_do_its_subagents_may_not_do(world: RunnerWorld) -> None:
+    script = (
+        "steps:\n- {toolCalls: [{name: task, args: {prompt: x, subagent_type: bash}, id: t1}]}\n- {say: done}\n"
+        "- {agent: bash, toolCalls: [{name: bash, args: {command: rm -rf /}}, {name: ls}]}\n"
+        "- {agent: bash, say: refused, expect: {contains: [bash .error., ls .error.]}}\n"
+    )
+    rules = {"deny": ["ls"]}
+    result = await world.run(document(script, subagents={"enabled": True}, guardrail=rules))
+    assert result.answer == "done", result.outcome
+    assert world.provider.sandbox.commands == []
+    told = {event["type"]: event["agent"] for event in world.sink.events("audit.command", "guardrail")}
+    assert told == {"audit.command": "bash", "guardrail": "bash"}
