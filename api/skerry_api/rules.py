@@ -206,7 +206,7 @@ RULES: dict[str, Rule] = {
         " || !self.pipeline.memory.enabled || !has(self.pipeline.memory.flush)"
         " || self.pipeline.memory.flush != 'Debounced'"
         " || (has(self.persistence) && has(self.persistence.type) && self.persistence.type == 'Postgres')",
-        "Debounced needs persistence.type Postgres: who flushes later can't reach a thread's volume",
+        "flush Debounced needs persistence.type Postgres: who flushes later can't reach a thread's volume",
         lambda s, _: (
             not _memory(s).get("enabled")
             or _memory(s).get("flush") != "Debounced"
