@@ -11,9 +11,10 @@ from skerry_runner.messages import HIDDEN, STOP
 from skerry_runner.middleware.loopdetection.judge import Finding, Layer
 from skerry_runner.toolcalls import without_calls
 
-__all__ = ["FORCED_STOP", "WARNING_NAME", "stopped", "warning_message", "warning_text"]
+__all__ = ["FORCED_STOP", "WARNING", "WARNING_NAME", "stopped", "warning_message", "warning_text"]
 
 FORCED_STOP = "[FORCED STOP]"
+WARNING = "[LOOP WARNING]"
 WARNING_NAME = "loop_warning"
 """Name of the hidden message, and its flag in additional_kwargs."""
 NAMES_SHOWN = 5
@@ -41,7 +42,7 @@ def warning_text(found: Finding) -> str:
 def warning_message(hints: Sequence[str], after: AnyMessage | None) -> HumanMessage:
     """The hidden message at the end of one request; in no state."""
     return HumanMessage(
-        content="\n\n".join(hints),
+        content="\n\n".join(f"{WARNING} {hint}" for hint in hints),
         id=f"{after.id if after else ''}__loop_warning",
         name=WARNING_NAME,
         additional_kwargs={HIDDEN: True, WARNING_NAME: True},

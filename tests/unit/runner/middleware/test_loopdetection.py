@@ -58,13 +58,13 @@ def test_every_kind_of_content_gets_the_words(content: Any) -> None:
 
 def test_a_warning_without_a_history_is_a_message_too() -> None:
     assert (warning_message(["a", "b"], None).text, warning_message(["a"], None).name) == (
-        "a\n\nb",
+        "[LOOP WARNING] a\n\n[LOOP WARNING] b",
         WARNING_NAME,
     )
 
 
 async def test_the_same_action_is_warned_of_and_then_stopped(world: RunnerWorld) -> None:
-    warned = "{expect: {contains: ['human: You have made the same call of .ls. 3 times'], lastRole: human}, toolCalls: [{name: ls}]}"
+    warned = "{expect: {contains: ['human: .LOOP WARNING. You have made the same call of .ls. 3 times'], lastRole: human}, toolCalls: [{name: ls}]}"
     quiet = "{expect: {absent: [You have made the same call], lastRole: tool}, toolCalls: [{name: ls}]}"
     result = await world.run(document(steps(LOOK, quiet, quiet, warned, quiet)))
     assert (result.outcome.class_, result.stop_reason) == (OutcomeClass.SUCCEEDED, StopReason.LOOP_CAPPED)
@@ -123,7 +123,7 @@ async def test_a_call_that_is_cancelled_delivers_nothing(world: RunnerWorld) -> 
     class Hangs(AgentMiddleware[Any, Any, Any]):
         @override
         async def awrap_model_call(self, request: Any, handler: Any) -> Any:
-            assert request.messages[-1].text == "hint"
+            assert request.messages[-1].text == "[LOOP WARNING] hint"
             called.set()
             await asyncio.Event().wait()
 
