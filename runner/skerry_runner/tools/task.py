@@ -6,7 +6,7 @@ from typing import Annotated
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, tool
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from skerry_runner.subagents.kinds import SubagentKind
 from skerry_runner.subagents.port import Order, execution_id
@@ -39,13 +39,13 @@ def describe(kinds: Sequence[SubagentKind], side_by_side: int, total: int) -> st
 def task_tool(kinds: Sequence[SubagentKind], side_by_side: int, total: int) -> BaseTool:
     """The tool for a run's types of subagent."""
     by_name = {kind.name: kind for kind in kinds}
+    # For the model alone: what else it says is answered by the tool, in words that help.
+    choice = {"type": "string", "enum": list(by_name)}
 
     @tool(TASK, description=describe(kinds, side_by_side, total))
     async def task(
         prompt: Annotated[str, Field(min_length=1, description="The work, with all that is needed for it.")],
-        subagent_type: Annotated[
-            str, Field(description="Which type.", json_schema_extra={"enum": list(by_name)})
-        ],
+        subagent_type: Annotated[str, Field(description="Which type."), WithJsonSchema(choice)],
         runtime: Runtime,
         description: Annotated[str, Field(description="What it is about, in a few words.")] = "",
     ) -> ToolMessage:
