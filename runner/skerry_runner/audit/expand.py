@@ -7,8 +7,9 @@ from abc import abstractmethod
 from fnmatch import fnmatchcase
 
 from skerry_runner.audit.braces import expand_braces
+from skerry_runner.audit.escapes import ansi
 from skerry_runner.audit.paths import HOME, WORKSPACE, Place
-from skerry_runner.audit.scan import Budget, ansi
+from skerry_runner.audit.scan import Budget
 from skerry_runner.audit.syntax import (
     Arithmetic,
     Literal,

@@ -11,7 +11,8 @@ from skerry_runner.audit.interpreters import INTERPRETERS, by_pattern
 from skerry_runner.audit.network import NETWORK
 from skerry_runner.audit.outputs import OUTPUTS
 from skerry_runner.audit.paths import WORKSPACE, is_secret
-from skerry_runner.audit.shells import SHELLS, run_script
+from skerry_runner.audit.running import script
+from skerry_runner.audit.shells import SHELLS
 from skerry_runner.audit.system import SYSTEM
 from skerry_runner.audit.values import Text
 from skerry_runner.audit.wrappers import WRAPPERS
@@ -88,7 +89,7 @@ _SUSPECT = re.compile(r"etc|proc|ssh|secrets|aws|netrc|git-cred|kube|docker|gnup
 
 def run_file(judge: Finder, path: Text, args: Sequence[Text]) -> None:
     """A file that the command itself has written is run by its name."""
-    run_script(judge, path, "shell", args)
+    script(judge, path, "shell", args)
 
 
 def check_operands(judge: Finder, name: str, args: Sequence[Text]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from skerry_runner.audit.finder import Finder, Handler
 from skerry_runner.audit.options import split_options
 from skerry_runner.audit.programs import judge_program
-from skerry_runner.audit.shells import run_script, run_text
+from skerry_runner.audit.running import run_text, script
 from skerry_runner.audit.values import Taint, Text, unknown
 
 __all__ = ["INTERPRETERS", "by_pattern"]
@@ -58,7 +58,7 @@ def _interpreter(judge: Finder, name: str, args: Sequence[Text], stdin: Text | N
     elif not options.operands or options.operands[0].text in {"-", "/dev/stdin"}:
         run_text(judge, stdin, language)
     else:
-        run_script(judge, options.operands[0], language)
+        script(judge, options.operands[0], language)
     return unknown(Taint.PROGRAM, also=stdin)
 
 

@@ -23,6 +23,7 @@ from skerry_runner.audit.paths import (
     secret_rule,
 )
 from skerry_runner.audit.scan import Budget, TooComplexError
+from skerry_runner.audit.shapes import is_forever, looks_like_rm, multiplies
 from skerry_runner.audit.syntax import Command, Compound, Pipeline, Redirect, Script, Simple
 from skerry_runner.audit.values import EMPTY, UNKNOWN, Taint, Text, join, plain, unknown
 
@@ -32,8 +33,6 @@ NESTED_MAX = 8
 LOOP_MAX = 6
 CALLS_MAX = 3
 _RUNS = frozenset({Taint.NET, Taint.DECODED, Taint.PROGRAM})
-_FOREVER = re.compile(r"true|:|1|yes")
-_NEVER = re.compile(r"false")
 _INDEXED = re.compile(r"\[[^\]]*\]=(.*)", re.DOTALL)
 _QUOTES = str.maketrans("", "", "'\"`\\")
 
@@ -103,7 +102,7 @@ class Judge(Expander, Finder):
         match command.kind:
             case "function":
                 self.functions[command.name] = command.body
-                if _multiplies(command.name, command.body):
+                if multiplies(command.name, command.body):
                     self.find("fork-bomb")
                 self._calls.append(command.name)
                 self.output(command.body)
@@ -112,7 +111,7 @@ class Judge(Expander, Finder):
             case "for":
                 return self._for(command, stdin)
             case "while":
-                if _is_forever(command) and any(item.background for item in command.body):
+                if is_forever(command) and any(item.background for item in command.body):
                     self.find("fork-bomb")
                 self.output(command.head, stdin)
             case _:
@@ -207,7 +206,7 @@ class Judge(Expander, Finder):
             elif head.text == UNKNOWN:
                 if Taint.FILE in head.taint:
                     self.find("run-variable")
-                return ["rm"] if len(args) > 1 and _looks_like_rm(args[1:]) else [UNKNOWN]
+                return ["rm"] if len(args) > 1 and looks_like_rm(args[1:]) else [UNKNOWN]
         name = head.text.rstrip("\r").rsplit("/", 1)[-1]
         if head.glob and head.text not in {"[", "[["} and len(name) <= NAME_MAX:
             self.budget.take(20)
@@ -295,38 +294,3 @@ class Judge(Expander, Finder):
         elif is_system(place, glob=target.glob):
             self.find("write-startup" if place.startswith(("/etc/cron", "/etc/profile")) else "write-system")
         return place
-
-
-def _looks_like_rm(args: Sequence[Text]) -> bool:
-    flags = "".join(arg.text for arg in args if re.fullmatch(r"-[a-zA-Z]+", arg.text))
-    return "r" in flags.lower() and "f" in flags
-
-
-def _names_in(script: Script) -> list[str]:
-    names: list[str] = []
-    for item in script:
-        for command in item.pipeline.commands:
-            if isinstance(command, Compound):
-                names += _names_in(command.body)
-            elif command.words and len(command.words[0]) == 1:
-                names.append(getattr(command.words[0][0], "text", ""))
-    return names
-
-
-def _multiplies(name: str, body: Script) -> bool:
-    """Whether a function calls itself in a pipe or in the background."""
-    for item in body:
-        commands = item.pipeline.commands
-        inner = [_names_in((item,))]
-        if (item.background or len(commands) > 1) and name in inner[0]:
-            return True
-        if any(
-            isinstance(c, Compound) and c.kind != "function" and _multiplies(name, c.body) for c in commands
-        ):
-            return True
-    return False
-
-
-def _is_forever(loop: Compound) -> bool:
-    pattern = _NEVER if loop.name == "until" else _FOREVER
-    return len(loop.head) == 1 and any(pattern.fullmatch(name) for name in _names_in(loop.head))

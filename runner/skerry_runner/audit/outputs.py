@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 
 from skerry_runner.audit.assignments import check_assignment
+from skerry_runner.audit.escapes import ansi
 from skerry_runner.audit.finder import Finder, Handler
 from skerry_runner.audit.options import split_options
 from skerry_runner.audit.paths import resolve
-from skerry_runner.audit.scan import ansi
 from skerry_runner.audit.values import EMPTY, UNKNOWN, Taint, Text, join, plain, unknown
 
 __all__ = ["OUTPUTS"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from skerry_runner.audit.escapes import ansi
 from skerry_runner.audit.finder import Finder
 from skerry_runner.audit.paths import HOME, is_secret, is_system, is_tree, resolve
-from skerry_runner.audit.scan import ansi
 from skerry_runner.audit.values import UNKNOWN, Taint, Text, plain
 
 __all__ = ["judge_program"]

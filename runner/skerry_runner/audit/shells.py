@@ -2,74 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from skerry_runner.audit.finder import Finder, Handler
+from skerry_runner.audit.handing import parallel, xargs
 from skerry_runner.audit.options import split_options
 from skerry_runner.audit.paths import resolve
-from skerry_runner.audit.programs import judge_program
-from skerry_runner.audit.values import EMPTY, UNKNOWN, Taint, Text, join, plain, unknown
+from skerry_runner.audit.running import SHELL_NAMES, run_argument, run_text, script
+from skerry_runner.audit.values import EMPTY, Taint, Text, join, unknown
 
-__all__ = ["SHELLS", "SHELL_NAMES", "run_text"]
+__all__ = ["SHELLS"]
 
-SHELL_NAMES = (
-    "sh",
-    "bash",
-    "zsh",
-    "dash",
-    "ksh",
-    "ash",
-    "fish",
-    "csh",
-    "tcsh",
-    "mksh",
-    "rbash",
-    "pdksh",
-    "yash",
-    "elvish",
-    "nu",
-    "osh",
-    "xonsh",
-)
 _STDIN = frozenset({"-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"})
-_SETUP = re.compile(
-    r"\b(ssh-agent|direnv|pyenv|rbenv|nodenv|jenv|goenv|brew|dircolors|starship|zoxide|conda|mamba|micromamba|opam|luarocks|minikube|"
-    r"fnm|nvm|mise|asdf|thefuck|kubectl|helm|completion|docker-machine|resize|lesspipe|gh|register-python-argcomplete|pkg-config)\b"
-)
-
-
-def run_text(
-    judge: Finder, text: Text | None, language: str, positional: Sequence[Text] | None = None
-) -> Text | None:
-    """Judge that a shell (or, by `language`, another interpreter) runs a text."""
-    if text is None:
-        return None
-    if Taint.DECODED in text.taint:
-        judge.find("run-decoded")
-    if Taint.NET in text.taint and not text.known:
-        judge.find("run-download")
-    if language != "shell":
-        judge_program(judge, text, language)
-        if text.text.strip() == UNKNOWN and not text.taint & {Taint.NET, Taint.DECODED}:
-            judge.find("run-variable" if Taint.FILE in text.taint else "run-unseen")
-        return None
-    if text.text.lstrip().startswith(UNKNOWN) and not text.taint & {Taint.NET, Taint.DECODED}:
-        judge.find("run-unseen")
-    return judge.code(text.text, None, positional) if text.text.strip() != UNKNOWN else None
-
-
-def _argument(judge: Finder, text: Text, stdin: Text | None, positional: Sequence[Text]) -> Text | None:
-    """As run_text, for a text in the arguments: what is not known of it has been seen by whoever wrote it."""
-    if Taint.DECODED in text.taint:
-        judge.find("run-decoded")
-    if Taint.NET in text.taint and text.text.lstrip().startswith(UNKNOWN):
-        judge.find("run-download")
-    elif text.text.strip() == UNKNOWN and not text.taint & {Taint.DECODED, Taint.COMMAND}:
-        judge.find("run-variable")
-    elif text.taint & {Taint.PROGRAM} and text.text.lstrip().startswith(UNKNOWN):
-        judge.find("run-unseen")
-    return judge.code(text.text, stdin, positional) if text.text.strip() != UNKNOWN else None
 
 
 def _shell(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> Text | None:
@@ -86,48 +30,26 @@ def _shell(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> T
     if "c" in options.flags or "command" in options.flags:
         if not rest:
             return None
-        return _argument(judge, rest[0], stdin, rest[2:]) if len(rest) < 2 else _with_zero(judge, rest, stdin)
+        return (
+            run_argument(judge, rest[0], stdin, rest[2:]) if len(rest) < 2 else _with_zero(judge, rest, stdin)
+        )
     if not rest or "s" in options.flags or rest[0].text in _STDIN:
         return run_text(judge, stdin, "shell", rest)
-    return _script(judge, rest[0], "shell", rest[1:])
+    return script(judge, rest[0], "shell", rest[1:])
 
 
 def _with_zero(judge: Finder, rest: Sequence[Text], stdin: Text | None) -> Text | None:
     before = judge.vars.get("0")
     judge.vars["0"] = [rest[1]]
-    out = _argument(judge, rest[0], stdin, rest[2:])
+    out = run_argument(judge, rest[0], stdin, rest[2:])
     judge.vars.pop("0")
     if before is not None:
         judge.vars["0"] = before
     return out
 
 
-def _script(judge: Finder, path: Text, language: str, positional: Sequence[Text] = ()) -> Text | None:
-    place = resolve(path.text, judge.cwd)
-    text = judge.files.get(place or "")
-    if text is None:
-        return None
-    if Taint.NET in text.taint and not (place or "").startswith("/dev/fd/"):
-        judge.find("saved-download")
-        return None
-    if (
-        (place or "").startswith("/dev/fd/")
-        and not text.known
-        and not text.taint & {Taint.NET, Taint.DECODED}
-    ):
-        if language != "shell":
-            judge_program(judge, text, language)
-        return None
-    return run_text(judge, text, language, positional)
-
-
-def run_script(judge: Finder, path: Text, language: str, args: Sequence[Text] = ()) -> Text | None:
-    """An interpreter is given the path of a program."""
-    return _script(judge, path, language, args)
-
-
 def _eval(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> Text | None:
-    return _argument(judge, join(args or [EMPTY], " "), stdin, judge.positional or ())
+    return run_argument(judge, join(args or [EMPTY], " "), stdin, judge.positional or ())
 
 
 def _source(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> Text | None:
@@ -136,102 +58,7 @@ def _source(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> 
         return None
     if operands[0].text in _STDIN:
         return run_text(judge, stdin, "shell")
-    return _script(judge, operands[0], "shell", operands[1:])
-
-
-def _xargs(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> Text | None:
-    valued = {
-        "I",
-        "i",
-        "n",
-        "P",
-        "L",
-        "l",
-        "s",
-        "d",
-        "E",
-        "a",
-        "replace",
-        "max-args",
-        "max-procs",
-        "delimiter",
-        "arg-file",
-    } - {"i", "l"}
-    options = split_options(args, valued, stop=True)
-    command = options.operands or [plain("echo")]
-    source = stdin if options.value("a", "arg-file") is None else unknown(Taint.FILE)
-    mark = options.value("I", "replace")
-    if mark is None and options.flags & {"i", "replace", "I"}:
-        mark = plain("{}")
-    items = _items(source, whole="0" in options.flags or "null" in options.flags, lines=mark is not None)
-    if mark is not None and mark.text:
-        for item in items[:20]:
-            _hand_over(judge, [_filled(arg, mark.text, item) for arg in command], appended=False)
-        return None
-    _hand_over(judge, [*command, *items], appended=True)
-    return None
-
-
-def _items(source: Text | None, *, whole: bool, lines: bool) -> list[Text]:
-    """What xargs makes of its input: words, lines, or what null bytes end."""
-    if source is None or not source.known:
-        taint = (source.taint if source else frozenset()) | {Taint.FORM}
-        rooted = source is not None and source.text.startswith(f"/{UNKNOWN}")
-        return [Text(f"/{UNKNOWN}" if rooted else UNKNOWN, taint=taint)]
-    if whole:
-        found = source.text.rstrip("\n").split("\0")
-    elif lines:
-        found = [line.strip() for line in source.text.split("\n")]
-    else:
-        found = re.split(r"\s+", source.text.replace("'", "").replace('"', ""))
-    return [Text(item, taint=source.taint) for item in found if item][:200]
-
-
-def _filled(arg: Text, mark: str, item: Text) -> Text:
-    if mark not in arg.text:
-        return arg
-    return Text(arg.text.replace(mark, item.text), arg.glob, arg.taint | item.taint)
-
-
-def _hand_over(judge: Finder, command: Sequence[Text], *, appended: bool) -> None:
-    """Names from a list become arguments; a shell that takes them for code runs what nobody has seen."""
-    name = command[0].text.rsplit("/", 1)[-1]
-    if name in SHELL_NAMES and len(command) > 1:
-        code = next(
-            (command[at + 1] for at, arg in enumerate(command[:-1]) if re.fullmatch(r"-[a-z]*c", arg.text)),
-            None,
-        )
-        if code is not None and code.text.lstrip().startswith(UNKNOWN):
-            judge.find("run-download" if Taint.NET in code.taint else "run-unseen")
-            return
-        if appended and code is None and Taint.NET in command[-1].taint:
-            judge.find("saved-download")
-    if command[0].text == UNKNOWN:
-        judge.find("run-unseen")
-        return
-    judge.call(command, None)
-
-
-def _parallel(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> Text | None:
-    words = [arg.text for arg in args]
-    at = next((i for i, word in enumerate(words) if re.fullmatch(r":::+\+?", word)), len(words))
-    options = split_options(
-        args[:at],
-        {"j", "jobs", "n", "N", "a", "arg-file", "colsep", "joblog", "S", "timeout", "delay"},
-        stop=True,
-    )
-    items = [arg for arg in args[at + 1 :] if not arg.text.startswith(":::")] or [
-        unknown(Taint.FORM, also=stdin)
-    ]
-    command = join(options.operands or [EMPTY], " ")
-    for item in items[:20]:
-        if not command.text:
-            run_text(judge, Text(item.text, taint=item.taint), "shell")
-        elif "{}" in command.text:
-            judge.code(command.text.replace("{}", item.text))
-        else:
-            judge.code(f"{command.text} {item.text}")
-    return None
+    return script(judge, operands[0], "shell", operands[1:])
 
 
 def _remote(judge: Finder, _: str, args: Sequence[Text], stdin: Text | None) -> Text | None:
@@ -284,7 +111,7 @@ def _flag_code(flags: str, valued: str = "", rule: str | None = None, *, bare: b
         options = split_options(args, names | set(valued.split()), stop=bare)
         for name, value in options.values:
             if name in names:
-                _argument(judge, value, stdin, ())
+                run_argument(judge, value, stdin, ())
         if bare and options.operands:
             judge.code(" ".join(arg.text for arg in options.operands), stdin)
         return None
@@ -339,7 +166,7 @@ def _cd(judge: Finder, _: str, args: Sequence[Text], __: Text | None) -> Text | 
 
 SHELLS: dict[str, Handler] = {
     **dict.fromkeys(SHELL_NAMES, _shell),
-    "eval": _eval, "source": _source, ".": _source, "xargs": _xargs, "parallel": _parallel, "ssh": _remote,
+    "eval": _eval, "source": _source, ".": _source, "xargs": xargs, "parallel": parallel, "ssh": _remote,
     "su": _flag_code("c command", "s g G shell", "privilege"), "script": _flag_code("c command", "B E I O T"),
     "watch": _flag_code("", "n d interval", bare=True), "tmux": _flag_code("", "L S f t s n c x y", bare=False),
     "sg": _flag_code("c", rule="privilege"), "flock": _flock, "trap": _trap, "alias": _alias, "at": _stdin_later, "batch": _stdin_later,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from skerry_runner.audit.assignments import check_assignment
 from skerry_runner.audit.finder import Finder, Handler
 from skerry_runner.audit.options import split_options
-from skerry_runner.audit.values import EMPTY, Text
+from skerry_runner.audit.values import EMPTY, UNKNOWN, Taint, Text, unknown
 
 __all__ = ["WRAPPERS"]
 
@@ -73,6 +73,14 @@ def _wrapped(judge: Finder, name: str, args: Sequence[Text], stdin: Text | None)
     while wrapper.assigns and rest and (match := _ASSIGNMENT.fullmatch(rest[0].text)):
         check_assignment(judge, match.group(1), Text(match.group(2), taint=rest[0].taint))
         rest = rest[1:]
+    if (
+        wrapper.assigns
+        and len(rest) > 1
+        and rest[0].text == UNKNOWN
+        and not rest[0].taint & {Taint.NET, Taint.DECODED}
+    ):
+        # `env $(cat .env) command`: assignments from a file.
+        rest = rest[1:]
     rest = rest[wrapper.skip :]
     if name == "sudo" and options.has("lvKke", "list", "validate", "edit") and not rest:
         return None
@@ -94,8 +102,6 @@ def _split_string(args: Sequence[Text]) -> Text | None:
 
 
 def _environment(name: str) -> Text | None:
-    from skerry_runner.audit.values import Taint, unknown
-
     return unknown(Taint.ENVIRONMENT) if name == "env" else None
 
 

@@ -21,8 +21,11 @@ SKERRY = Path(sys.executable).with_name("skerry")
 MANIFESTS = sorted(path for path in EXAMPLES.rglob("*.yaml"))
 
 
-def _run(*files: Path, data: Path, env: dict[str, str] | None = None) -> tuple[int, dict[str, Any], str]:
+def _run(
+    *files: Path, data: Path, env: dict[str, str] | None = None, journal: Path | None = None
+) -> tuple[int, dict[str, Any], str]:
     named = [part for file in files for part in ("-f", str(file))]
+    named += [] if journal is None else ["--journal", str(journal)]
     done = subprocess.run(
         [SKERRY, "run", *named, "--data-dir", str(data), "-o", "json"],
         capture_output=True, text=True, check=False, env={**os.environ, **(env or {})},
@@ -76,6 +79,24 @@ def test_subagents_share_the_work_and_the_sandbox(tmp_path: Path) -> None:
     assert report["answer"].startswith("There are 13 in all")
     assert report["progress"]["turn"] == 3
     assert (report["progress"]["modelCalls"], report["progress"]["toolCalls"]) == (7, 5)
+
+
+def test_guarded_is_denied_blocked_and_warned_and_goes_on(tmp_path: Path) -> None:
+    example, journal = EXAMPLES / "guarded", tmp_path / "journal.jsonl"
+    code, run, said = _run(
+        example / "profile.yaml", example / "run.yaml", data=tmp_path / "data", journal=journal
+    )
+    assert (code, run["status"]["phase"]) == (0, "Succeeded"), said
+    events = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
+    told = [
+        (event["type"], event.get("verdict") or event["code"])
+        for event in events
+        if event["type"] in {"guardrail", "audit.command"}
+    ]
+    assert sorted(told) == [
+        ("audit.command", "block"), ("audit.command", "warn"), ("guardrail", "rule-0"), ("guardrail", "rule-1"),
+    ]  # fmt: skip
+    assert [event["status"] for event in events if event["type"] == "tool.result"].count("error") == 3
 
 
 def _with_endpoint(folder: Path, url: str) -> Path:
