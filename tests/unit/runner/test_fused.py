@@ -43,6 +43,29 @@ RUNS: dict[str, RunDocument] = {
         f"steps: [{{toolCalls: [{TASK}, {TASK}], usage: {{input: 3, output: 1}}}}, {{toolCalls: [{TASK}]}}, {{agent: general-purpose, say: found, usage: {{input: 9, output: 1}}}}]",
         subagents={"enabled": True}, pipeline={"subagentLimit": {"maxTotal": 2}},
     ),
+    "summarised, with a row of one's own": document(
+        f"""
+steps:
+- toolCalls: [{OPEN}]
+- toolCalls: [{{name: bash, args: {{command: one}}, id: c1}}]
+- toolCalls: [{{name: bash, args: {{command: two}}, id: c2}}, {{name: read_file, args: {{path: nowhere}}, id: c3}}]
+- toolCalls: [{{name: bash, args: {{command: 5}}, id: c4}}]
+- say: ''
+- say: early
+- toolCalls: [{DONE}]
+- say: done
+- {{purpose: summary, say: It went well so far.}}
+- {{purpose: summary, say: It still goes well.}}
+- {{purpose: summary, say: It always goes well.}}
+""",
+        vision=True,
+        guardrail={"deny": ["read_file"]},
+        pipeline={
+            **PLAN, "memory": {"enabled": True},
+            "summarization": {"enabled": True, "trigger": [{"messages": 6}], "keep": {"messages": 3}},
+            "custom": [{"path": "skerry_testing.customrows:Polite", "settings": {"word": "please"}}],
+        },
+    ),
     "silent, then failing": document(f"steps: [{LOOK}, {{say: ''}}, {{error: {{status: 401}}}}]"),
 }  # fmt: skip
 REASONS = {
@@ -51,6 +74,7 @@ REASONS = {
     "stopped for safety": "SafetyCapped",
     "out of tokens": "TokenCapped",
     "subagents, then no more of them": "SubagentCapped",
+    "summarised, with a row of one's own": "EndTurn",
     "silent, then failing": None,
 }
 
@@ -101,3 +125,4 @@ async def test_fused_or_apart_it_is_the_same_run(name: str) -> None:
     fused, separate = await played(RUNS[name], build_agent), await played(RUNS[name], apart)
     assert fused == separate
     assert fused["result"].stop_reason == REASONS[name], fused["result"].outcome
+    assert (("lead", "summary") in fused["journal"]) is name.startswith("summarised")
