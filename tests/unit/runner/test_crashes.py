@@ -40,12 +40,12 @@ from skerry_testing.runnerworld import RunnerWorld, document
 
 SCRIPT = """
 steps:
+- toolCalls: [{name: ls, args: {path: /mnt/user-data}}, {name: write_todos, args: {todos: [{content: look, status: pending}]}}]
+- toolCalls: [{name: ls, args: {path: /mnt/user-data}}, {name: write_todos, args: {todos: [{content: look, status: pending}]}}]
 - toolCalls:
   - {name: ls, args: {path: /mnt/user-data/workspace}}
   - {name: read_file, args: {path: /mnt/user-data/uploads/a}}
   - {name: view_image, args: {image_path: /mnt/user-data/uploads/p.png}}
-- toolCalls: [{name: ls, args: {path: /mnt/user-data}}, {name: write_todos, args: {todos: [{content: look, status: pending}]}}]
-- toolCalls: [{name: ls, args: {path: /mnt/user-data}}, {name: write_todos, args: {todos: [{content: look, status: pending}]}}]
 - say: not yet
 - toolCalls: [{name: write_todos, args: {todos: [{content: look, status: completed}]}}]
 - say: done
@@ -73,6 +73,7 @@ def full(run: str, epoch: int = 1) -> RunDocument:
 
 
 ALL = assemble(full(NEXT))
+ONCE = {Hook.BEFORE_AGENT, Hook.AFTER_AGENT}
 POINTS = [point for row in ALL for point in points_of(row)]
 
 
@@ -179,7 +180,7 @@ async def test_a_run_that_nothing_befalls_passes_the_points() -> None:
 async def test_whatever_ends_a_run_the_next_one_goes_well(point: Point, end: End) -> None:
     async with RunnerWorld() as world:
         thread = Thread(world)
-        for nth in (1, 2):
+        for nth in (1,) if point.hook in ONCE else (2, 4):
             thread.trigger.point, thread.trigger.end, thread.trigger.nth = point, end, nth
             ended = await thread.play(full(f"{CRASHED}-{nth}"))
             happened = thread.trigger.passed.count(point) >= nth
