@@ -56,6 +56,7 @@ demo-down: $(STAMP)  ## take the demo's cluster away
 	@hack/skerry-demo down $(if $(CONTEXT),--context $(CONTEXT))
 
 bench: $(STAMP)  ## measure; tables as in docs/benchmarks.md
+	@PYTHONPATH=tests/support $(PY) -m benchmarks.turns
 	@PYTHONPATH=tests/support $(PY) -m benchmarks
 
 clean:  ## forget the virtualenv and tool caches of this checkout

@@ -15,11 +15,13 @@ import sys
 import tempfile
 import time
 import tracemalloc
+from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import langsmith
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import BaseTool, tool
@@ -94,6 +96,8 @@ async def _bare(what: RunDocument, saver: Saver) -> None:
 
 async def _ours(what: RunDocument, saver: Saver, *, fused: bool) -> None:
     def build(_: RunDocument, built: BuiltModel, given: Any, tools: Sequence[BaseTool]) -> Any:
+        if not fused:
+            langsmith.set_runtime_overrides()  # as LangChain itself has it
         rows = [*assemble(what), ScriptCursor()]
         agent: Any = create_agent(
             built.model, [noop, *tools], system_prompt=what.system_prompt,
@@ -103,6 +107,7 @@ async def _ours(what: RunDocument, saver: Saver, *, fused: bool) -> None:
         return Saverless(agent) if saver is None else agent
 
     async with RunnerWorld() as world:
+        world.sink.lines = deque(maxlen=1)  # type: ignore[assignment]  # a journal goes to a file, not into memory
         invocation = Invocation(
             what,
             world.ports(),

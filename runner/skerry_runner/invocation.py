@@ -44,6 +44,7 @@ from skerry_runner.state import RunLimits
 from skerry_runner.subagents.pool import SubagentPool
 from skerry_runner.subagents.replay import seed_played
 from skerry_runner.toolservers import NoToolServers, OpenServers, ToolServers
+from skerry_runner.tracing import spare_threads
 from skerry_runner.usage import Counts, Tally, counts_of, shown_artifacts
 
 __all__ = ["AgentBuilder", "Invocation", "thread_key", "tool_limits"]
@@ -140,6 +141,7 @@ class Invocation:
 
     async def run(self) -> RunResult:
         """Run the agent to its end. Raises asyncio.CancelledError alone."""
+        spare_threads()
         try:
             # Making a provider's client imports its package and may read certificates.
             self._built = await asyncio.to_thread(
