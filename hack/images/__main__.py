@@ -13,7 +13,7 @@ from images.build import Image, archive, build, push
 from images.buildah import Buildah, BuildFailed
 from images.cache import cache_dir
 from images.context import make_context
-from images.specs import IMAGES
+from images.specs import IMAGES, spec_of
 from images.steps import Steps
 from skerry_devcluster.errors import DevClusterError
 from skerry_devcluster.packages import ensure_packages
@@ -29,6 +29,9 @@ _EXPECTED = {
 }  # fmt: skip
 
 
+_PROVIDERS = "a runner with the packages of every provider of models, not OpenAI's alone"
+
+
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="skerry-images", description="Builds Skerry's images with buildah.")
     commands = parser.add_subparsers(dest="command")
@@ -39,9 +42,11 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     making.add_argument("--tls", action="store_true", help="the registry speaks HTTPS")
     making.add_argument("--archive", type=Path, metavar="DIR", help="write docker-archives there")
     making.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    making.add_argument("--providers", action="store_true", help=_PROVIDERS)
     filling = commands.add_parser("context", help="prepare a context for `docker build`")
     filling.add_argument("image", choices=sorted(IMAGES))
     filling.add_argument("folder", type=Path)
+    filling.add_argument("--providers", action="store_true", help=_PROVIDERS)
     commands.add_parser("clean", help="forget everything that was built or fetched")
     return parser.parse_args(argv or sys.argv[1:] or ["build"])
 
@@ -57,7 +62,7 @@ def _build(options: argparse.Namespace, steps: Steps) -> list[Image]:
     buildah = Buildah.default()
     images = []
     for name in options.only or IMAGES:
-        image = build(IMAGES[name], buildah, steps, options.base)
+        image = build(spec_of(name, providers=options.providers), buildah, steps, options.base)
         if options.push:
             image = push(image, buildah, steps, options.push, tls=options.tls)
         if options.archive:
@@ -79,7 +84,7 @@ def main(argv: list[str] | None = None) -> int:
         if options.command == "clean":
             _clean()
         elif options.command == "context":
-            make_context(IMAGES[options.image], options.folder, steps)
+            make_context(spec_of(options.image, providers=options.providers), options.folder, steps)
         else:
             images = _build(options, steps)
             if options.output == "json":

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-__all__ = ["IMAGES", "PLAIN_BASE", "ROOT", "ImageSpec", "packages_of"]
+__all__ = ["IMAGES", "PLAIN_BASE", "ROOT", "ImageSpec", "packages_of", "spec_of"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAIN_BASE = ("python3", "ca-certificates")
@@ -53,6 +53,12 @@ IMAGES: dict[str, ImageSpec] = {
         ),
     )
 }
+
+
+def spec_of(name: str, *, providers: bool = False) -> ImageSpec:
+    """The image of this name; with `providers` a runner that holds the packages of every provider of models."""
+    spec = IMAGES[name]
+    return replace(spec, lock="runner-providers.txt") if providers and name == "runner" else spec
 
 
 def packages_of(dockerfile: str) -> tuple[str, ...]:

@@ -28,6 +28,10 @@ _NO_KEY = "none"
 """Sent to an endpoint for which the profile names no key, lest the client take one from the environment."""
 
 
+_EXTRAS = {"anthropic": "anthropic", "google_genai": "google"}
+"""Providers whose packages are extras of ours, left out of the runner image by default."""
+
+
 @dataclass(frozen=True)
 class BuiltModel:
     """A model, where it stands, and the playhead if it is scripted."""
@@ -85,9 +89,20 @@ def _provider_model(model: DocumentModel, endpoint: str, api_key: str | None) ->
     try:
         return cast("BaseChatModel", init_chat_model(model.name, **settings))
     except ImportError as error:
-        raise InvalidDocument("UnknownModel", "model.name", f"{model.name}: {error}") from error
+        raise InvalidDocument(
+            "UnknownModel", "model.name", f"{model.name}: {_lacking(provider, error)}"
+        ) from error
     except Exception as error:
         # init_chat_model has no error of its own for a name that it can't place.
         if isinstance(error, ValueError) and "provider" in str(error).lower() and type(error) is ValueError:
             raise InvalidDocument("UnknownModel", "model.name", f"{model.name}: {error}") from error
         raise RunEnded(model_error(error, endpoint)) from error
+
+
+def _lacking(provider: str, error: ImportError) -> str:
+    if provider not in _EXTRAS:
+        return str(error)
+    return (
+        f"this runner lacks the package for {provider}: install the extra skerry[{_EXTRAS[provider]}], or use a runner "
+        "image built with `--providers`"
+    )

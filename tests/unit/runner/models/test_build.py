@@ -58,7 +58,22 @@ def test_endpoints_are_named_without_credentials() -> None:
     [
         ("nobody-knows-this", "UnknownModel", "model.name: nobody-knows-this: "),
         ("acme:model", "UnknownModel", "model.name: acme:model: "),
-        ("anthropic:claude", "UnknownModel", "model.name: anthropic:claude: "),
+        (
+            "anthropic:claude",
+            "UnknownModel",
+            (
+                "model.name: anthropic:claude: this runner lacks the package for anthropic: "
+                "install the extra skerry[anthropic]"
+            ),
+        ),
+        (
+            "google_genai:gemini",
+            "UnknownModel",
+            (
+                "model.name: google_genai:gemini: this runner lacks the package for "
+                "google_genai: install the extra skerry[google]"
+            ),
+        ),
     ],
 )
 def test_a_name_that_means_nothing_here(name: str, reason: str, message: str) -> None:
