@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from langchain.agents.middleware.types import AgentMiddleware
@@ -13,7 +14,7 @@ from skerry_runner.compose.rows import hooks_of
 from skerry_runner.outcome import InvalidDocument
 from skerry_runner.rowspec import AnyRow
 
-__all__ = ["argument", "build_custom"]
+__all__ = ["argument", "build_custom", "tool_names"]
 
 _REASON = "InvalidMiddleware"
 
@@ -48,6 +49,13 @@ def build_custom(row: CustomRow, index: int) -> AnyRow:
     except Exception as error:
         raise _invalid(where, f"{row.path} can't be made: {_told(error)}") from error
     return made
+
+
+def tool_names(rows: Sequence[CustomRow]) -> frozenset[str]:
+    """Names of the tools that the rows bring; each row is made for it. Raises InvalidDocument."""
+    made = [build_custom(row, index) for index, row in enumerate(rows)]
+    # LangChain gives the attribute to classes that bring tools alone.
+    return frozenset(tool.name for row in made for tool in getattr(row, "tools", ()))
 
 
 def _told(error: Exception) -> str:

@@ -20,6 +20,7 @@ from skerry_runner.agent import Agent, build_agent, steps_for
 from skerry_runner.artifacts import keeper_of
 from skerry_runner.budget import Budget
 from skerry_runner.context import RunContext, ToolLimits
+from skerry_runner.customrows import tool_names
 from skerry_runner.ending import end_of
 from skerry_runner.events import RunStart, ScriptUnused
 from skerry_runner.files import GivenFile
@@ -183,7 +184,13 @@ class Invocation:
         """Raises InvalidDocument."""
         if self._open_servers is not None:
             return self._open_servers
-        return mcp_servers(self._document.mcp_servers, environ=self._environ, journal=self._ports.journal)
+        servers, custom = self._document.mcp_servers, self._document.pipeline.custom
+        return mcp_servers(
+            servers,
+            environ=self._environ,
+            journal=self._ports.journal,
+            reserved=tool_names(custom) if servers else (),
+        )
 
     def result(
         self, outcome: Outcome, stop_reason: StopReason | None = None, answer: str | None = None

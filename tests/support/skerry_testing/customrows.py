@@ -7,9 +7,10 @@ from typing import Any
 
 from langchain.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import HumanMessage
+from langchain_core.tools import tool
 from typing_extensions import override
 
-__all__ = ["NoMiddleware", "Picky", "Polite", "SyncOnly"]
+__all__ = ["Handy", "NoMiddleware", "Picky", "Polite", "SyncOnly"]
 
 
 class Polite(AgentMiddleware[Any, Any, Any]):
@@ -30,6 +31,18 @@ class Polite(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         return await handler(request.override(messages=[*request.messages, HumanMessage(self.word)]))
+
+
+@tool
+async def measure(what: str) -> str:
+    """Measure something."""
+    return f"{what}: 5"
+
+
+class Handy(AgentMiddleware[Any, Any, Any]):
+    """Brings a tool."""
+
+    tools = (measure,)
 
 
 class Picky(AgentMiddleware[Any, Any, Any]):

@@ -6,7 +6,10 @@ import pytest
 
 from skerry_api.phases import OutcomeClass
 from skerry_api.pipeline import CustomRow
-from skerry_runner.customrows import argument, build_custom
+from skerry_runner.customrows import argument, build_custom, tool_names
+from skerry_runner.invocation import Invocation
+from skerry_runner.mcp.names import assign
+from skerry_runner.mcp.servers import McpToolServers
 from skerry_runner.outcome import InvalidDocument
 from skerry_testing.customrows import Polite
 from skerry_testing.runnerworld import RunnerWorld, document
@@ -69,3 +72,21 @@ async def test_a_run_whose_rows_cannot_be_had_says_so(
     result = await world.run(document(pipeline={"custom": custom}))
     assert result.outcome.class_ is class_
     assert words in result.outcome.message
+
+
+def test_the_tools_that_rows_bring() -> None:
+    assert tool_names(()) == frozenset()
+    assert tool_names([row(f"{MODULE}:Polite", word="x"), row(f"{MODULE}:Handy")]) == {"measure"}
+
+
+async def test_no_server_takes_the_name_of_a_row_s_tool(world: RunnerWorld) -> None:
+    what = document(
+        pipeline={"custom": [{"path": f"{MODULE}:Handy"}]},
+        mcp_servers=[{"name": "wiki", "transport": "StreamableHTTP", "url": "http://192.0.2.1/mcp"}],
+    )
+    invocation = Invocation(what, world.ports(), api_key=None, checkpointer=None)
+    servers = invocation._made_servers()(invocation.session)
+    assert isinstance(servers, McpToolServers)
+    assert assign([("wiki", "measure"), ("wiki", "find")], {}, servers._reserved) == {
+        ("wiki", "measure"): "wiki_measure", ("wiki", "find"): "find",
+    }  # fmt: skip
