@@ -16,7 +16,7 @@ from skerry_runner.audit.scan import Budget, TooComplexError
 __all__ = ["CHARS_MAX", "RULES", "Audit", "Rule", "Verdict", "audit"]
 
 CHARS_MAX = 10_000
-PARTS_MAX = 3000
+PARTS_MAX = 4500
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ from skerry_runner.audit.values import EMPTY, UNKNOWN, Taint, Text, join, plain,
 __all__ = ["Judge"]
 
 NESTED_MAX = 8
-LOOP_MAX = 6
+LOOP_MAX = 4
+OTHERS_MAX = 3
 CALLS_MAX = 3
 _RUNS = frozenset({Taint.NET, Taint.DECODED, Taint.PROGRAM})
 _INDEXED = re.compile(r"\[[^\]]*\]=(.*)", re.DOTALL)
@@ -127,10 +128,11 @@ class Judge(Expander, Finder):
         if command.name == ";;" and any(item.background for item in command.body):
             self.find("fork-bomb")
         values = [field for word in command.words for field in self.fields(word)] or [unknown(Taint.FORM)]
-        # Each kind of value once: the first few, and those that look like whole trees.
-        chosen = (
-            values[:LOOP_MAX] + [v for v in values[LOOP_MAX:200] if v.text.startswith(("/", "~"))][:LOOP_MAX]
-        )
+        # Paths of their own, whole commands, and of the others the first: nested loops multiply.
+        rooted = [value for value in values[:200] if value.text.startswith(("/", "~"))]
+        others = [value for value in values[:200] if not value.text.startswith(("/", "~"))]
+        others.sort(key=lambda value: " " not in value.text)
+        chosen = others[:OTHERS_MAX] + rooted[:LOOP_MAX]
         out = EMPTY
         for value in chosen:
             self.vars[command.name] = [value]
