@@ -53,6 +53,15 @@ def test_hello_solves_its_task_and_the_next_run_finds_its_files(tmp_path: Path) 
     assert again["status"]["sandboxId"] == run["status"]["sandboxId"]
 
 
+def test_a_thread_is_gone_on_with(tmp_path: Path) -> None:
+    thread = EXAMPLES / "thread"
+    code, run, said = _run(thread / "profile.yaml", thread / "again.yaml", data=tmp_path / "other")
+    assert (code, run["status"]["runner"]["outcome"]["reason"]) == (1, "ScriptMismatch"), said
+    for name, answer in (("first", "Noted, 12 beds."), ("again", "There are 12 beds.")):
+        code, run, said = _run(thread / "profile.yaml", thread / f"{name}.yaml", data=tmp_path)
+        assert (code, run["status"]["runner"]["answer"]) == (0, answer), said
+
+
 @pytest.mark.parametrize(
     ("written", "instead"),
     [
