@@ -3,7 +3,7 @@ PY := .venv/bin/python
 STAMP := .venv/.stamp
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup check lint types gen gen-check lock test test-unit test-integration test-e2e test-devcluster images demo demo-down bench clean
+.PHONY: help setup check lint types gen gen-check lock test test-unit test-integration test-e2e test-devcluster test-llm images demo demo-down bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ test-devcluster: $(STAMP)  ## the embedded cluster itself, up and down
 
 test-e2e: $(STAMP)  ## a whole cluster, the chart installed, real Pods
 	@hack/test.sh e2e
+
+test-llm: $(STAMP)  ## a small real model through the whole cluster; not part of `make test`
+	@hack/test.sh llm
 
 images: $(STAMP)  ## build the three images
 	@hack/skerry-images build

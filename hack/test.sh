@@ -9,9 +9,11 @@ cd "$(dirname "$0")/.."
 declare -A options=(
   [unit]="-n 2"
   [integration]=""
-  [devcluster]=""
+  [devcluster]="-n 2 --dist loadfile"  # the tests of a file may share a cluster
   # Side by side on one cluster; small chunks, so that those marked `alone` really come last.
   [e2e]="-n 4 --maxschedchunk 1"
+  # On demand only: it compiles a model's server first.
+  [llm]=""
 )
 run() { # STAGE, more options of pytest...
   # shellcheck disable=SC2086 # options are words

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .conftest import Instance, Machine
 
 pytestmark = [pytest.mark.devcluster, pytest.mark.timeout(1800)]
-CYCLES = int(os.environ.get("SKERRY_DEVCLUSTER_CYCLES", "8"))
+CYCLES = int(os.environ.get("SKERRY_DEVCLUSTER_CYCLES", "4"))
 FULL_CYCLES = int(os.environ.get("SKERRY_DEVCLUSTER_FULL_CYCLES", "2"))
 
 

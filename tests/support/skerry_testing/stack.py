@@ -34,6 +34,8 @@ class Stack:
     """Command that talks to the node's containerd."""
     images: dict[str, str]
     """operator, runner, sandbox → reference that the node pulls."""
+    host_address: str
+    """This machine, as Pods reach it."""
     operator_namespace: str = SYSTEM
 
     def restart(self, component: str) -> None:
@@ -122,6 +124,7 @@ def _stack(instance: str, facts: Facts) -> Stack:
         helm=facts["helm"],
         ctr=(facts["ctr"], "-a", facts["containerdSocket"], "-n", "k8s.io"),
         images=facts["images"],
+        host_address=facts["hostAddress"],
     )
 
 
