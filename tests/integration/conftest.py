@@ -17,3 +17,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.integration)
+            if item.path.is_relative_to(HERE / "chart"):
+                item.add_marker(pytest.mark.xdist_group("chart"))  # One release on one API server.

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from skerry_testing.apierrors import ApiError
 from skerry_testing.apiserver import ApiServer
-from skerry_testing.controlplane import ControlPlane, control_plane
+from skerry_testing.controlplane import ControlPlane, control_plane, of_this_checkout
 from skerry_testing.eventually import eventually_true
 from skerry_testing.fixtures import install_crds
 from skerry_testing.helm import CHART, Helm
@@ -44,7 +44,7 @@ class Installed:
 
 @pytest.fixture(scope="session")
 def chart_plane() -> Iterator[ControlPlane]:
-    with control_plane("test-cp-chart") as running:
+    with control_plane(of_this_checkout("test-chart")) as running:
         asyncio.run(install_crds(running.access))
         yield running
 

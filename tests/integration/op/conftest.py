@@ -10,14 +10,15 @@ import pytest
 import pytest_asyncio
 
 from skerry_testing.apiserver import ApiServer
-from skerry_testing.controlplane import ControlPlane, control_plane
+from skerry_testing.controlplane import ControlPlane, control_plane, of_this_checkout
 from skerry_testing.fixtures import install_crds, temporary_namespace
 from skerry_testing.handmade import Hands
 
 
 @pytest.fixture(scope="session")
 def plane() -> Iterator[ControlPlane]:
-    with control_plane(f"test-op-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}") as running:
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    with control_plane(of_this_checkout(f"test-op-{worker}")) as running:
         asyncio.run(install_crds(running.access))
         yield running
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from collections.abc import Iterator
@@ -12,13 +13,18 @@ from pathlib import Path
 from skerry_testing.access import Access
 from skerry_testing.users import MARKS, shared
 
-__all__ = ["ROOT", "ControlPlane", "control_plane"]
+__all__ = ["ROOT", "ControlPlane", "control_plane", "of_this_checkout"]
 
 ROOT = Path(__file__).resolve().parents[3]
 DEV = ROOT / "hack" / "skerry-dev"
 UP_SECONDS = 1200  # A first build of the binaries, not a start.
 KUBECONFIG_ENV = "SKERRY_TEST_KUBECONFIG"
 """A kubeconfig of an API server to use instead of our own; it is left as it is, but for the CRDs."""
+
+
+def of_this_checkout(name: str) -> str:
+    """An instance's name that another checkout, whose CRDs may differ, does not have."""
+    return f"{name}-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:6]}"
 
 
 @dataclass(frozen=True)

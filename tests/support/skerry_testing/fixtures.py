@@ -16,18 +16,18 @@ from skerry_api.kinds import KINDS
 from skerry_testing.access import Access
 from skerry_testing.apierrors import ApiError
 from skerry_testing.apiserver import ApiServer
-from skerry_testing.controlplane import ROOT, ControlPlane, control_plane
+from skerry_testing.controlplane import ROOT, ControlPlane, control_plane, of_this_checkout
 from skerry_testing.users import MARKS
 
 __all__ = ["api", "install_crds", "own_plane", "plane", "temporary_namespace"]
 
-SHARED = "test-cp"
+SHARED = of_this_checkout("test-cp")
 SWEPT = ("Pod", "Lease", "ConfigMap", "Secret", "NetworkPolicy", "Event")
 
 
 @pytest.fixture(scope="session")
 def plane() -> Iterator[ControlPlane]:
-    """The API server of this session, shared with all test processes of the machine, our CRDs installed."""
+    """The API server of this session, shared with all test processes of this checkout, our CRDs installed."""
     with control_plane(SHARED) as running:
         asyncio.run(install_crds(running.access))
         yield running
@@ -36,7 +36,7 @@ def plane() -> Iterator[ControlPlane]:
 @pytest.fixture
 def own_plane() -> Iterator[ControlPlane]:
     """An API server of this test alone, which may be restarted and broken."""
-    instance = f"{SHARED}-{secrets.token_hex(3)}"
+    instance = f"test-own-{secrets.token_hex(3)}"
     with control_plane(instance) as running:
         asyncio.run(install_crds(running.access))
         yield running
