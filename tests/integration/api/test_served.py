@@ -56,7 +56,7 @@ async def test_a_run_in_a_row(api: ApiServer) -> None:
     (row,) = (await table_of(api, "AgentRun"))["rows"]
     name, phase, reason, sandbox, _age, *wide = row["cells"]
     assert (name, phase, reason, sandbox) == ("a", "Running", "Running", "sbx-1")
-    assert wide == ["p", 1, 3, "n1"]
+    assert wide == ["p", "A look", 1, 3, "n1"]
 
 
 async def test_field_selectors(api: ApiServer) -> None:
