@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 pins=$PWD/requirements/llm.txt
 home="${XDG_CACHE_HOME:-$HOME/.cache}/skerry/llm"
-made=$home/$(cat "$pins" "$0" | sha256sum | cut -c1-16)
+made=$home/$(cat "$pins" hack/llm.sh | sha256sum | cut -c1-16)
 mkdir -p "$home"
 exec 9>"$home/lock"
 flock 9
