@@ -41,8 +41,9 @@ async def threads_of_a_call(enabled: Literal[False, "local"]) -> int:
     async def double(number: int) -> int:
         return 2 * number
 
-    # "local" traces without sending anything anywhere.
-    with tracing_context(enabled=enabled):
+    # "local" traces without sending anything anywhere; nor does this client ask for anything.
+    client = langsmith.Client(api_url="http://127.0.0.1:1", api_key="none", auto_batch_tracing=False, info={})
+    with tracing_context(enabled=enabled, client=client):
         assert await double(4) == 8
     return executor.given
 
@@ -56,6 +57,5 @@ async def test_langsmith_alone_would_send_it_to_a_thread_and_back_twice() -> Non
     assert await threads_of_a_call(enabled=False) == 2
 
 
-@pytest.mark.filterwarnings("ignore:API key must be provided")  # nothing is sent
 async def test_a_trace_is_kept_as_ever() -> None:
     assert await threads_of_a_call(enabled="local") == 2
