@@ -21,7 +21,7 @@ EXCLUSIVE: dict[str, tuple[tuple[str | int, ...], ...]] = {
         ("spec", "persistence", "postgres"),
         ("spec", "mcpServers", 0, "url"),
         ("spec", "guardrail", "rules", 0, "regex"),
-        ("spec", "guardrail", "rules", 0, "hosts"),
+        ("spec", "guardrail", "rules", 0, "glob"),
         ("spec", "mcpServers", 0, "headersSecretRef"),
         *(
             ("spec", "pipeline", "summarization", *place, unit)
