@@ -55,7 +55,9 @@ async def test_a_rough_endpoint_a_filter_and_one_that_stays_down(world: World) -
     rough = ends["rough"]
     assert (rough["phase"], rough["stopReason"]) == ("Succeeded", "EndTurn")
     assert rough["runner"]["answer"] == "All is well again."
-    assert rough["runner"]["progress"] == {"turn": 2, "modelCalls": 5, "toolCalls": 1}
+    progress = dict(rough["runner"]["progress"])
+    assert progress.pop("title")
+    assert progress == {"turn": 2, "modelCalls": 5, "toolCalls": 1}
     usage = rough["runner"]["usage"]
     assert usage["total"] == usage["input"] + usage["output"] > 50
     retries = [line for line in journals["rough"] if line["type"] == "llm.retry"]

@@ -130,7 +130,7 @@ async def test_commands_run_in_the_sandbox_that_the_operator_gives(epoch: Epoch,
     status = await epoch.status()
     assert status["sandboxId"] == sandboxd.identity.sandbox_id
     assert status["runner"]["outcome"]["class"] == "Succeeded", status
-    assert status["runner"]["progress"] == {"turn": 3, "modelCalls": 3, "toolCalls": 2}
+    assert status["runner"]["progress"] == {"turn": 3, "modelCalls": 3, "toolCalls": 2, "title": "hello"}
     assert [line["type"] for line in epoch.journal("sandbox.acquired", "sandbox.released")] == [
         "sandbox.acquired",
         "sandbox.released",
