@@ -7,18 +7,36 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from skerry_api.agentprofile import SCRIPT_MAX
-from skerry_api.base import KubeModel, KubeObject, Time, immutable, mutable, validations
+from skerry_api.base import KubeModel, KubeObject, Time, immutable, list_map, mutable, validations
 from skerry_api.common import Conditions, ConfigMapKeySource, LocalRef, ModelName, Parameters, UserName
 from skerry_api.files import RunFiles
 from skerry_api.phases import Acquire, FailureClass, QueueReason, RunPhase, SandboxState, StopReason
-from skerry_api.report import RunnerStatus
+from skerry_api.report import QUESTION_ID_MAX, RunnerStatus
 
 __all__ = [
-    "RUNNER_FIELDS", "AgentRun", "AgentRunSpec", "AgentRunStatus", "Failure", "Limits", "ProfileUsed", "Queue", "RunModel", "RunSandbox", "SandboxUse",
+    "ANSWERS_MAX", "ANSWER_TEXT_MAX", "RUNNER_FIELDS", "AgentRun", "AgentRunSpec", "AgentRunStatus", "Answer", "Failure", "Limits", "ProfileUsed", "Queue", "RunModel", "RunSandbox", "SandboxUse",
 ]  # fmt: skip
 
 RUNNER_FIELDS = frozenset({"sandboxId", "runner"})
 """Keys of status that the runner owns; all others are the operator's."""
+
+
+ANSWERS_MAX = 64
+ANSWER_TEXT_MAX = 8192
+"""Longest answer to a question, in characters."""
+
+
+class Answer(KubeModel):
+    """An answer to a question of the agent. Once given it stands: it may be taken away, not changed."""
+
+    question_id: str = Field(
+        min_length=1,
+        max_length=QUESTION_ID_MAX,
+        description="Id of the question, as status.runner.question has it.",
+    )
+    text: str = Field(min_length=1, max_length=ANSWER_TEXT_MAX, description="What the agent is told.")
+
+    model_config = KubeModel.model_config | {"json_schema_extra": immutable("fields")}
 
 
 class RunModel(KubeModel):
@@ -52,7 +70,10 @@ class Limits(KubeModel):
         description="Longest time from admission to Running, in seconds, anew for each epoch.",
     )
     active_deadline_seconds: int = Field(
-        default=3600, ge=1, le=2_592_000, description="Longest time Running, in seconds; then TimedOut."
+        default=3600,
+        ge=1,
+        le=2_592_000,
+        description="Longest time Running, in seconds, not counting the wait for input; then TimedOut.",
     )
     max_turns: int = Field(
         default=100, ge=1, le=10_000, description="Most calls of the model; then Succeeded with TurnCapped."
@@ -111,6 +132,10 @@ class AgentRunSpec(KubeModel):
         json_schema_extra=mutable(),
         description="Ends the run; latched in status, so that taking it back changes nothing. May be changed.",
     )
+    answers: tuple[Answer, ...] = Field(
+        default=(), max_length=ANSWERS_MAX, json_schema_extra=mutable(**list_map("questionId")),
+        description="Answers to the agent's questions. May grow and shrink; the text of one can't be changed.",
+    )  # fmt: skip
     ttl_seconds_after_finished: int | None = Field(
         default=None, ge=0, le=31_536_000, json_schema_extra=mutable(),
         description="Deletes the run this long after its end, in seconds; never if absent. Not for runs declared in Git, which would come back. May be changed.",
@@ -188,6 +213,14 @@ class AgentRunStatus(KubeModel):
         description="Since when the run has been starting, anew for each epoch and after the queue; the start-up deadline counts from here.",
     )
     running_time: Time | None = Field(default=None, description="When the run was first Running.")
+    paused_since: Time | None = Field(
+        default=None, description="Since when it awaits input, which stops the active deadline."
+    )
+    paused_seconds: int | None = Field(
+        default=None,
+        ge=0,
+        description="How long it has awaited input before, in all; the deadline moved as far.",
+    )
     completion_time: Time | None = Field(default=None, description="When it ended.")
     deadline: Time | None = Field(default=None, description="When the deadline now in force ends it.")
     cancelled: bool | None = Field(default=None, description="Set once spec.cancel was seen.")

@@ -71,9 +71,17 @@ def broken_rules(
             if name in properties:
                 yield from broken_rules(properties[name], child, before, where, local=local)
     elif isinstance(value, list):
-        # No rule of ours compares list entries with their former selves.
         for index, item in enumerate(value):
-            yield from broken_rules(schema["items"], item, None, f"{path}[{index}]", local=local)
+            before = _former(schema, item, old)
+            yield from broken_rules(schema["items"], item, before, f"{path}[{index}]", local=local)
+
+
+def _former(schema: Schema, item: Any, old: Any) -> Any:
+    """The entry as it was: only those of lists that are maps have an identity."""
+    if schema.get("x-kubernetes-list-type") != "map" or not isinstance(old, list):
+        return None
+    keys = schema["x-kubernetes-list-map-keys"]
+    return next((each for each in old if all(each.get(key) == item.get(key) for key in keys)), None)
 
 
 def _is(kind: str, value: Any) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 
 __all__ = [
-    "ENDPOINT_FAULTS", "RETRIED", "TERMINAL", "TRANSITIONS", "Acquire", "ConditionType", "FailureClass",
+    "ENDPOINT_FAULTS", "PAUSES", "RETRIED", "TERMINAL", "TRANSITIONS", "Acquire", "ConditionType", "FailureClass",
     "ModelErrorReason", "OutcomeClass",
-    "QueueReason", "RunPhase", "SandboxPhase", "SandboxState", "StopReason", "WaitReason", "may_follow",
+    "QuestionType", "QueueReason", "RunPhase", "SandboxPhase", "SandboxState", "StopReason", "WaitReason", "may_follow",
 ]  # fmt: skip
 
 
@@ -18,6 +18,7 @@ class RunPhase(StrEnum):
     QUEUED = "Queued"
     PROVISIONING = "Provisioning"
     RUNNING = "Running"
+    AWAITING_INPUT = "AwaitingInput"
     SUCCEEDED = "Succeeded"
     FAILED = "Failed"
     TIMED_OUT = "TimedOut"
@@ -27,14 +28,15 @@ class RunPhase(StrEnum):
 TERMINAL = frozenset({RunPhase.SUCCEEDED, RunPhase.FAILED, RunPhase.TIMED_OUT, RunPhase.CANCELLED})
 
 _ENDS = TERMINAL
-# A phase may always stay. Provisioning again after Running is a new epoch (a retry).
+# Once a Pod was seen to start. An operator that was away may see the question before it saw the run Running.
+_BEGUN = frozenset({RunPhase.PROVISIONING, RunPhase.RUNNING, RunPhase.AWAITING_INPUT})
+# A phase may always stay. Provisioning again after Running or AwaitingInput is a new epoch (a retry, an answer).
 TRANSITIONS: dict[RunPhase, frozenset[RunPhase]] = {
-    RunPhase.PENDING: frozenset({RunPhase.PENDING, RunPhase.QUEUED, RunPhase.PROVISIONING, RunPhase.RUNNING})
-    | _ENDS,
-    RunPhase.QUEUED: frozenset({RunPhase.QUEUED, RunPhase.PENDING, RunPhase.PROVISIONING, RunPhase.RUNNING})
-    | _ENDS,
-    RunPhase.PROVISIONING: frozenset({RunPhase.PROVISIONING, RunPhase.RUNNING}) | _ENDS,
-    RunPhase.RUNNING: frozenset({RunPhase.RUNNING, RunPhase.PROVISIONING}) | _ENDS,
+    RunPhase.PENDING: frozenset({RunPhase.PENDING, RunPhase.QUEUED}) | _BEGUN | _ENDS,
+    RunPhase.QUEUED: frozenset({RunPhase.QUEUED, RunPhase.PENDING}) | _BEGUN | _ENDS,
+    RunPhase.PROVISIONING: _BEGUN | _ENDS,
+    RunPhase.RUNNING: _BEGUN | _ENDS,
+    RunPhase.AWAITING_INPUT: _BEGUN | _ENDS,
     **{phase: frozenset({phase}) for phase in _ENDS},
 }
 
@@ -67,16 +69,32 @@ RETRIED = frozenset({FailureClass.EVICTED, FailureClass.NODE_LOST, FailureClass.
 
 
 class OutcomeClass(StrEnum):
-    """`status.runner.outcome.class`: how the runner says its epoch ended. Interrupted is not an end of the run."""
+    """`status.runner.outcome.class`: how the runner says its epoch ended. See PAUSES for those that don't end the run."""
 
     SUCCEEDED = "Succeeded"
     CANCELLED = "Cancelled"
     INTERRUPTED = "Interrupted"
+    AWAITING_INPUT = "AwaitingInput"
+    """The agent asked a question; its answer starts another epoch."""
     MODEL_ERROR = "ModelError"
     BUDGET_EXCEEDED = "BudgetExceeded"
     APP_ERROR = "AppError"
     SANDBOX_LOST = "SandboxLost"
     INVALID_SPEC = "InvalidSpec"
+
+
+PAUSES = frozenset({OutcomeClass.INTERRUPTED, OutcomeClass.AWAITING_INPUT})
+"""Outcomes after which the run may go on with another epoch."""
+
+
+class QuestionType(StrEnum):
+    """`status.runner.question.type`: why the agent asks."""
+
+    MISSING_INFO = "MissingInfo"
+    AMBIGUOUS_REQUIREMENT = "AmbiguousRequirement"
+    APPROACH_CHOICE = "ApproachChoice"
+    RISK_CONFIRMATION = "RiskConfirmation"
+    SUGGESTION = "Suggestion"
 
 
 class StopReason(StrEnum):

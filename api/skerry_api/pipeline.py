@@ -7,6 +7,7 @@ from pydantic import Field
 from skerry_api.base import KubeModel, list_map
 from skerry_api.common import Parameters
 from skerry_api.paths import DottedPath
+from skerry_api.rows.clarification import ClarificationSettings
 from skerry_api.rows.danglingtoolcall import DanglingToolCallSettings
 from skerry_api.rows.deferredtoolfilter import DeferredToolFilterSettings
 from skerry_api.rows.dynamiccontext import DynamicContextSettings
@@ -91,4 +92,7 @@ class PipelineSettings(KubeModel):
     )
     safety_finish_reason: SafetyFinishReasonSettings = Field(
         default=SafetyFinishReasonSettings(), description="Answers that a provider stopped for safety."
+    )
+    clarification: ClarificationSettings = Field(
+        default=ClarificationSettings(), description="Questions to people."
     )

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
 from skerry_api.base import KubeModel
-from skerry_api.phases import OutcomeClass, StopReason
+from skerry_api.phases import OutcomeClass, QuestionType, StopReason
 
 __all__ = [
     "ANSWER_MAX",
     "ARTIFACTS_MAX",
+    "OPTIONS_MAX",
+    "OPTION_MAX",
+    "QUESTION_CONTEXT_MAX",
+    "QUESTION_ID_MAX",
+    "QUESTION_MAX",
     "TERMINATION_MAX",
     "TITLE_MAX",
     "Outcome",
     "Progress",
+    "Question",
     "RunArtifact",
     "RunnerStatus",
     "SandboxRequest",
@@ -36,6 +43,15 @@ TODOS_MAX = 32
 """Most todos in status."""
 TODO_MAX = 200
 """Longest todo in status, in characters."""
+QUESTION_MAX = 2048
+"""Longest question, in characters."""
+QUESTION_CONTEXT_MAX = 2048
+"""Longest text that explains a question, in characters."""
+OPTIONS_MAX = 16
+"""Most options of a question."""
+OPTION_MAX = 200
+"""Longest option, in characters."""
+QUESTION_ID_MAX = 64
 TERMINATION_MAX = 4096
 """Longest termination message that a kubelet keeps, in bytes."""
 
@@ -121,7 +137,8 @@ class Outcome(KubeModel):
     """How the runner's epoch ended."""
 
     class_: OutcomeClass = Field(
-        alias="class", description="Succeeded, Cancelled, Interrupted or the class of the failure."
+        alias="class",
+        description="Succeeded, Cancelled, Interrupted, AwaitingInput or the class of the failure.",
     )
     reason: str = Field(
         default="", max_length=64, description="CamelCase word that tells more, e.g. ScriptMismatch."
@@ -130,6 +147,27 @@ class Outcome(KubeModel):
         default=None, max_length=2048, description="Model endpoint at fault, without credentials."
     )
     message: str = Field(default="", max_length=2048, description="Sentence for people.")
+
+
+class Question(KubeModel):
+    """What the agent asks; `spec.answers` answers it under the same id."""
+
+    id: str = Field(
+        min_length=1,
+        max_length=QUESTION_ID_MAX,
+        description="Name of the question: questionId of its answer.",
+    )
+    type: QuestionType = Field(description="Why the agent asks.")
+    text: str = Field(max_length=QUESTION_MAX, description="The question.")
+    context: str | None = Field(
+        default=None, max_length=QUESTION_CONTEXT_MAX, description="What one should know to answer it."
+    )
+    options: tuple[Annotated[str, Field(min_length=1, max_length=OPTION_MAX)], ...] = Field(
+        default=(),
+        max_length=OPTIONS_MAX,
+        json_schema_extra={"x-kubernetes-list-type": "atomic"},
+        description="Answers that the agent proposes; any other text will do as well.",
+    )
 
 
 class RunnerStatus(KubeModel):
@@ -143,6 +181,9 @@ class RunnerStatus(KubeModel):
     )
     progress: Progress | None = Field(default=None, description="Counters, at most one write in 15 seconds.")
     usage: Usage | None = Field(default=None, description="Tokens used.")
+    question: Question | None = Field(
+        default=None, description="The question that waits for an answer; gone once it was taken."
+    )
     answer: str | None = Field(
         default=None, max_length=ANSWER_MAX, description="The final answer, cut to 8 KiB."
     )
@@ -165,4 +206,5 @@ class TerminationReport(KubeModel):
     stop_reason: StopReason | None = None
     progress: Progress | None = None
     usage: Usage | None = None
+    question: Question | None = None
     answer: str | None = None

@@ -20,3 +20,4 @@ class ToolName(StrEnum):
     VIEW_IMAGE = "view_image"
     """Given only to a model that sees images."""
     PRESENT_FILES = "present_files"
+    ASK_CLARIFICATION = "ask_clarification"

@@ -73,16 +73,25 @@ def run(
     output: Annotated[
         Output, typer.Option("-o", "--output", help="What stdout gets: the answer, or the whole AgentRun.")
     ] = Output.TEXT,
+    answer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Answers the question with which the thread's last run stopped, and goes on with it.",
+        ),
+    ] = None,
 ) -> None:
     """Execute an AgentRun on this machine.
 
     Files stay in a directory of the thread; bash is off unless the profile has sandbox.allowLocalBash. Exit code
-    0: Succeeded; 2: bad input; 1: any other end.
+    0: Succeeded; 2: bad input; 3: AwaitingInput, to be answered with --answer; 1: any other end.
     """  # fmt: skip
     from skerry_cli.run import Request, run_locally
 
     raise typer.Exit(
-        run_locally(Request(tuple(files), script, tuple(given or ()), thread, data_dir, journal, output))
+        run_locally(
+            Request(tuple(files), script, tuple(given or ()), thread, data_dir, journal, output, answer)
+        )
     )
 
 

@@ -18,10 +18,12 @@ from skerry_api.persistence import PersistenceType
 from skerry_api.phases import RunPhase
 from skerry_cli.inputs import read_documents, read_files, read_script
 from skerry_cli.output import Output
+from skerry_cli.resume import Resumed, resumed
 from skerry_cli.show import show
 from skerry_runner.journal import FileSink, Journal, Sink
 from skerry_runner.local.assignment import Assignment, Options, assign
 from skerry_runner.local.execute import execute
+from skerry_runner.local.openquestion import OpenQuestion, keep
 from skerry_runner.local.progress import ProgressSink
 from skerry_runner.local.threads import ThreadBusy, default_data_dir, held_thread, thread_folder
 from skerry_runner.local.yamldoc import FileProblem
@@ -30,6 +32,7 @@ from skerry_runner.ports import Ports, RunResult
 __all__ = ["Request", "run_locally"]
 
 BAD_INPUT = 2
+_EXIT_CODES = {RunPhase.SUCCEEDED: 0, RunPhase.AWAITING_INPUT: 3}
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Request:
     data_dir: Path | None = None
     journal: Path | None = None
     output: Output = Output.TEXT
+    answer: str | None = None
+    """To the question with which the thread's last run stopped."""
 
 
 def run_locally(request: Request) -> int:
@@ -56,14 +61,26 @@ def run_locally(request: Request) -> int:
     problems += script_problems + given_problems
     if problems:
         return _refuse(problems)
-    assignment = assign(documents, Options(script, request.thread, given), os.environ, uid=uid, now=now)
+    options = Options(script, request.thread, given)
+
+    def assigned(uid: str, epoch: int = 1) -> Assignment | list[FileProblem]:
+        return assign(documents, options, os.environ, uid=uid, now=now, epoch=epoch)
+
+    assignment = assigned(uid)
     if not isinstance(assignment, Assignment):
         return _refuse(assignment)
     data_dir = request.data_dir or default_data_dir(os.environ, Path.home())
     folder = thread_folder(data_dir, assignment.document.sandbox.sandbox_id)
     try:
         with held_thread(folder):
-            done = asyncio.run(_carry_out(assignment, data_dir, folder, request))
+            asked: OpenQuestion | None = None
+            if request.answer is not None:
+                found = resumed(request.answer, folder, assignment, assigned)
+                if not isinstance(found, Resumed):
+                    return _refuse(found)
+                assignment, asked = found.assignment, found.asked
+            done = asyncio.run(_carry_out(assignment, data_dir, folder, request, asked))
+            keep(folder, done)
     except ThreadBusy as error:
         print(f"skerry: thread {assignment.document.thread_id}: {error}", file=sys.stderr)
         return 1
@@ -71,7 +88,7 @@ def run_locally(request: Request) -> int:
         print(f"skerry: {error}", file=sys.stderr)
         return BAD_INPUT
     show(done, request.output, folder)
-    return 0 if done.status.phase is RunPhase.SUCCEEDED else 1
+    return _EXIT_CODES.get(done.status.phase or RunPhase.FAILED, 1)
 
 
 def _now() -> datetime:
@@ -92,7 +109,9 @@ def _secrets(assignment: Assignment) -> list[str | None]:
     return [assignment.api_key, *header_values(assignment.document, assignment.headers)]
 
 
-async def _carry_out(assignment: Assignment, data_dir: Path, folder: Path, request: Request) -> AgentRun:
+async def _carry_out(
+    assignment: Assignment, data_dir: Path, folder: Path, request: Request, asked: OpenQuestion | None
+) -> AgentRun:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -126,7 +145,7 @@ async def _carry_out(assignment: Assignment, data_dir: Path, folder: Path, reque
     try:
         return await execute(
             assignment, folder, carry_out=carry_out, journal=journal, stop=stop, clock=_now,
-            new_id=lambda: str(uuid4()),
+            new_id=lambda: str(uuid4()), resumes=asked,
         )  # fmt: skip
     finally:
         await journal.close()

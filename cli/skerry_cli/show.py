@@ -10,6 +10,8 @@ from typing import Any
 import yaml
 
 from skerry_api.agentrun import AgentRun
+from skerry_api.phases import RunPhase
+from skerry_cli.asking import question_text
 from skerry_cli.output import Output
 
 __all__ = ["show"]
@@ -37,9 +39,13 @@ def _show_text(run: AgentRun, folder: Path) -> None:
     status = run.status
     if status.runner is not None and status.runner.answer:
         print(status.runner.answer)
+    if status.runner is not None and status.runner.question:
+        print(question_text(status.runner.question))
     end = status.phase.value if status.phase else "?"
     reason = f" ({status.stop_reason.value})" if status.stop_reason else ""
     failure = f": {status.failure.class_.value}: {status.failure.message}" if status.failure else ""
     print(f"{end}{reason}{failure}", file=sys.stderr)
+    if status.phase is RunPhase.AWAITING_INPUT:
+        print(f"answer with the same files and: --thread {status.thread_id} --answer TEXT", file=sys.stderr)
     if status.sandbox_id:
         print(f"files: {folder / 'user-data'}", file=sys.stderr)

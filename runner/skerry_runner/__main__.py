@@ -1,6 +1,6 @@
 """`python -m skerry_runner`: one epoch of one run, in its Pod.
 
-Exit code 0 when the run succeeded, 1 for every other end, 2 when this is no runner Pod.
+Exit code 0 when the run succeeded or awaits an answer, 1 for every other end, 2 when this is no runner Pod.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ async def _serve(env: Environment) -> int:
     over.set()
     await watchable
     log.info("ended: %s %s", outcome.class_.value, outcome.reason)
-    return 0 if outcome.class_ is OutcomeClass.SUCCEEDED else 1
+    return 0 if outcome.class_ in {OutcomeClass.SUCCEEDED, OutcomeClass.AWAITING_INPUT} else 1
 
 
 async def _serve_live(buffer: EventBuffer, port: int, over: asyncio.Event) -> None:

@@ -84,3 +84,5 @@ class RunContext:
     guardrail_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """For the guardrail's endpoint."""
     tools: ToolLimits = field(default_factory=ToolLimits)
+    resumes: frozenset[str] = frozenset()
+    """Ids of questions whose call runs again, since the answer has come: it was recorded and counted before."""

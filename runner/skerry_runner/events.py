@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from skerry_api.phases import StopReason
+from skerry_api.phases import QuestionType, StopReason
 from skerry_api.report import Outcome, Progress, Tokens, Usage
 
 __all__ = [
     "EVENT_TYPES", "TEXT_MAX", "ArtifactPresented", "AuditCommand", "Call", "Event", "FileStaged", "GuardrailDecision", "LlmCircuit", "LlmRetry", "LoopStop", "LoopWarning", "McpServerState", "MemoryEnqueued", "MemoryUpdated", "MessageInfo", "ModelError", "ModelRequest", "ModelResponse",
-    "PipelineFault", "RunEnd", "RunStart", "SafetyTermination", "SandboxAcquired", "SandboxReleased", "SandboxReplaced", "ScriptUnused", "SubagentCapped", "SubagentEnd", "SubagentStart", "SubagentStep", "Summary", "TitleMade",
+    "PipelineFault", "QuestionAsked", "RunEnd", "RunStart", "SafetyTermination", "SandboxAcquired", "SandboxReleased", "SandboxReplaced", "ScriptUnused", "SubagentCapped", "SubagentEnd", "SubagentStart", "SubagentStep", "Summary", "TitleMade",
     "TodoEntry", "TodoWritten", "ToolCall", "ToolResult", "UnusedStep", "clip",
 ]  # fmt: skip
 
@@ -229,6 +229,18 @@ class ToolResult(Event):
     status: str
     content: str
     chars: int
+
+
+class QuestionAsked(Event):
+    """The agent asked a person; once per question. The answer is the result of the call `call`."""
+
+    TYPE: ClassVar[str] = "question"
+    id: str
+    call: str
+    kind: QuestionType
+    text: str
+    context: str | None = None
+    options: tuple[str, ...] = ()
 
 
 class SandboxAcquired(Event):

@@ -28,10 +28,13 @@ class Last:
 
     row: str
     why: str
+    but: frozenset[str] = frozenset()
+    """Rows that may come after it all the same."""
 
     def broken_by(self, names: Sequence[str]) -> str | None:
         """The row that stands in the way, if any."""
-        return names[-1] if self.row in names and names[-1] != self.row else None
+        others = [name for name in names if name not in self.but]
+        return others[-1] if self.row in others and others[-1] != self.row else None
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,11 @@ INVARIANTS: tuple[Invariant, ...] = (
     After("SubagentLimit", "Title", "a title takes nothing from words of a guard"),
     After("LoopDetection", "SubagentLimit", "calls that a loop was stopped for hand on no work"),
     Last(
-        "SafetyFinishReason", "its after_model runs first: no row acts on calls of an answer that was stopped"
+        "SafetyFinishReason",
+        "its after_model runs first: no row acts on calls of an answer that was stopped",
+        but=frozenset({"Clarification"}),
     ),
+    Last("Clarification", "no row may be in the middle of a call when a question pauses it"),
 )
 
 

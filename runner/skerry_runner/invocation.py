@@ -12,10 +12,11 @@ from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.types import Command
 
 from skerry_api.document import RunDocument
 from skerry_api.phases import OutcomeClass, StopReason
-from skerry_api.report import Outcome, Progress
+from skerry_api.report import Outcome, Progress, Question
 from skerry_runner.agent import Agent, build_agent, steps_for
 from skerry_runner.artifacts import keeper_of
 from skerry_runner.budget import Budget
@@ -34,8 +35,9 @@ from skerry_runner.memory.runmemory import OpenStore, RunMemory
 from skerry_runner.memory.stores import store_at
 from skerry_runner.models.build import BuiltModel, build_model, build_title_model
 from skerry_runner.models.observer import ModelObserver
-from skerry_runner.outcome import Redactor, RunEnded, app_error, cut_bytes, model_error, redacted
+from skerry_runner.outcome import Redactor, RunEnded, app_error, awaiting, cut_bytes, model_error, redacted
 from skerry_runner.paths import SKILLS
+from skerry_runner.pause import Paused, Pending, open_question
 from skerry_runner.persistence.claim import claim_of, thread_key
 from skerry_runner.persistence.opening import KeptState, StatePlace, open_state
 from skerry_runner.ports import Ports, RunResult
@@ -160,6 +162,8 @@ class Invocation:
                 context = self._context()
                 state = await self._invoke(agent, context)
             await self._draw_facts(state, context)
+        except Paused as paused:
+            return replace(self.result(awaiting(paused.question)), question=paused.question)
         except RunEnded as ended:
             return self.result(ended.outcome)
         except Exception as error:  # noqa: BLE001 - whatever ended the run is its outcome
@@ -272,7 +276,39 @@ class Invocation:
             self.session.staging.add(file.path, file.data, keep=True, only_missing=state is None)
         if self._skills:
             self.session.staging.install(SKILLS, files_of(self._skills))
-        return await agent.ainvoke(state, config, context=context, durability="sync")
+        # A question that an earlier run of the thread left open is history: pairing mends its call.
+        pending = open_question(kept.interrupts) if state is None else None
+        return await self._talk(agent, state, config, context, pending)
+
+    async def _talk(
+        self,
+        agent: Agent,
+        given: Any,
+        config: RunnableConfig,
+        context: RunContext,
+        pending: Pending | None,
+    ) -> Mapping[str, Any]:
+        """Invoke the agent, and again for every question that is answered. Raises Paused."""
+        while True:
+            if pending is not None:
+                question = self._redacted(pending.question)
+                answer = await self._ports.questions.ask(question)
+                if answer is None:
+                    raise Paused(question)
+                given = Command(resume={pending.interrupt: answer})
+                context = replace(context, resumes=frozenset({question.id}))
+            state: Mapping[str, Any] = await agent.ainvoke(given, config, context=context, durability="sync")
+            pending = open_question(state.get("__interrupt__", ()))
+            if pending is None:
+                return state
+
+    def _redacted(self, question: Question) -> Question:
+        texts = {
+            "text": self._redact(question.text),
+            "context": None if question.context is None else self._redact(question.context),
+            "options": tuple(self._redact(option) for option in question.options),
+        }
+        return question.model_copy(update=texts)
 
     def _context(self) -> RunContext:
         document, ports = self._document, self._ports

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import BaseModel
 
 from skerry_api.phases import OutcomeClass
-from skerry_api.report import ANSWER_MAX, Outcome
+from skerry_api.report import ANSWER_MAX, Outcome, Question
 from skerry_runner.ports import CancelReason
 
 __all__ = [
-    "InvalidDocument", "Redactor", "RunEnded", "app_error", "budget_exceeded", "cancelled", "cut_bytes", "mapped", "model_error", "model_failed", "public_endpoint", "redacted", "sandbox_lost", "succeeded",
+    "InvalidDocument", "Redactor", "RunEnded", "app_error", "awaiting", "budget_exceeded", "cancelled", "cut_bytes", "mapped", "model_error", "model_failed", "public_endpoint", "redacted", "sandbox_lost", "succeeded",
 ]  # fmt: skip
 
 M = TypeVar("M", bound=BaseModel)
@@ -129,6 +129,11 @@ def sandbox_lost(message: str) -> Outcome:
 
 def succeeded() -> Outcome:
     return Outcome(class_=OutcomeClass.SUCCEEDED)
+
+
+def awaiting(question: Question) -> Outcome:
+    """The epoch ends with an open question."""
+    return _outcome(OutcomeClass.AWAITING_INPUT, "AwaitingInput", f"question {question.id} awaits an answer")
 
 
 def cancelled(reason: CancelReason) -> Outcome:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from skerry_api.agentprofile import ToolName
 from skerry_api.document import RunDocument
 from skerry_runner.customrows import build_custom
 from skerry_runner.invariants import INVARIANTS, Invariant, check_order
+from skerry_runner.middleware.clarification import Clarification
 from skerry_runner.middleware.danglingtoolcall import DanglingToolCall
 from skerry_runner.middleware.deferredtoolfilter import DeferredToolFilter
 from skerry_runner.middleware.dynamiccontext import DynamicContext
@@ -43,7 +45,9 @@ BEFORE_CUSTOM: tuple[RowSpec, ...] = (
         "RunGate",
         "First: a call over the limit must cost no other row's work; outermost, so that the record shows the result "
         "that the model gets.",
-        lambda _: RunGate(),
+        lambda document: RunGate(
+            pauses=document.pipeline.clarification.enabled and ToolName.ASK_CLARIFICATION in document.tools
+        ),
         always,
     ),
     RowSpec(
@@ -199,6 +203,14 @@ BEHIND_CUSTOM: tuple[RowSpec, ...] = (
             lambda document: document.pipeline.safety_finish_reason.enabled,
             "pipeline.safetyFinishReason.enabled",
         ),
+    ),
+    RowSpec(
+        "Clarification",
+        "Last, so innermost: when it pauses the run, every row around has let the call pass, and none is in the middle "
+        "of something.",
+        lambda document: Clarification(document.pipeline.clarification),
+        always,
+        subagents=False,
     ),
 )
 

@@ -14,7 +14,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from skerry_api.report import Outcome, Progress, RunArtifact, Usage
+from typing_extensions import override
+
+from skerry_api.report import Outcome, Progress, Question, RunArtifact, Usage
 from skerry_runner.files import GivenFile
 from skerry_runner.sandbox.errors import SandboxLost
 from skerry_runner.skills import Skill
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from skerry_runner.sandbox.types import FileInfo, Sandbox
 
 __all__ = [
-    "CancelReason", "Cancellation", "Clock", "Jitter", "JournalPort", "NewId", "Ports", "Reporter", "RunResult",
+    "CancelReason", "Cancellation", "Clock", "Jitter", "JournalPort", "NewId", "Nobody", "Ports", "Questions", "Reporter", "RunResult",
     "SandboxLost", "SandboxProvider", "ThreadFiles", "Timing",
 ]  # fmt: skip
 
@@ -76,7 +78,10 @@ class Cancellation:
 
 @dataclass(frozen=True)
 class RunResult:
-    """How one epoch ended. `answer` is already cut to ANSWER_MAX bytes; `sandbox_id` only if one was acquired."""
+    """How one epoch ended. `answer` is already cut to ANSWER_MAX bytes; `sandbox_id` only if one was acquired.
+
+    `question` only with the outcome AwaitingInput.
+    """
 
     outcome: Outcome
     stop_reason: StopReason | None = None
@@ -85,6 +90,7 @@ class RunResult:
     progress: Progress = field(default_factory=Progress)
     sandbox_id: str | None = None
     artifacts: tuple[RunArtifact, ...] | None = None
+    question: Question | None = None
 
 
 class Reporter(Protocol):
@@ -109,6 +115,25 @@ class Reporter(Protocol):
     async def ended(self, result: RunResult) -> None:
         """The terminal report; the last call."""
         ...
+
+
+class Questions(Protocol):
+    """Where the agent's questions go, and where answers come from."""
+
+    async def ask(self, question: Question) -> str | None:
+        """The answer: at once if it is there already, else after however long it takes people to give it.
+
+        None: nobody waits for it in this epoch. The run pauses, and the answer starts another one.
+        """
+        ...
+
+
+class Nobody(Questions):
+    """Never answers: every question pauses the run."""
+
+    @override
+    async def ask(self, question: Question) -> str | None:
+        return None
 
 
 class ThreadFiles(Protocol):
@@ -184,3 +209,4 @@ class Ports:
     """Given with the run, for its sandbox."""
     skills: tuple[Skill, ...] = ()
     """Of its profile, those that are switched off as well."""
+    questions: Questions = field(default_factory=Nobody)

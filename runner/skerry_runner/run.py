@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from skerry_api.phases import OutcomeClass
 from skerry_runner.events import RunEnd
 from skerry_runner.outcome import app_error, cancelled
-from skerry_runner.ports import Cancellation, Ports, RunResult
+from skerry_runner.ports import Cancellation, CancelReason, Ports, RunResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from skerry_runner.memory.runmemory import OpenStore
     from skerry_runner.persistence.opening import StatePlace
 
-__all__ = ["CANCEL_GRACE_SECONDS", "boot", "run_document"]
+__all__ = ["CANCEL_GRACE_SECONDS", "boot", "run_document", "until_end"]
 
 CANCEL_GRACE_SECONDS = 10.0
 """How long a cancelled agent may take to end its executions."""
@@ -71,7 +71,7 @@ async def run_document(
     )
     ports.journal.emit(invocation.start_event())
     async with invocation.session.hold():
-        result = await _until_end(invocation, ports.cancellation)
+        result = await until_end(invocation, ports.cancellation)
     invocation.note_unused()
     ports.journal.emit(
         RunEnd(
@@ -87,7 +87,7 @@ async def run_document(
     return result
 
 
-async def _until_end(invocation: Invocation, cancellation: Cancellation) -> RunResult:
+async def until_end(invocation: Invocation, cancellation: Cancellation) -> RunResult:
     """The agent's own result, or what a request to stop makes of it; on every way out the agent's task is over."""
     agent = asyncio.create_task(invocation.run(), name="agent")
     stop = asyncio.create_task(cancellation.wait(), name="stop")
@@ -107,5 +107,8 @@ async def _until_end(invocation: Invocation, cancellation: Cancellation) -> RunR
         )
     # What ended well before it could be stopped has ended well; what failed while being stopped was stopped.
     if result is not None and result.outcome.class_ is OutcomeClass.SUCCEEDED:
+        return result
+    paused = result is not None and result.outcome.class_ is OutcomeClass.AWAITING_INPUT
+    if result is not None and paused and cancellation.reason is CancelReason.INTERRUPTED:
         return result
     return invocation.result(cancelled(cancellation.reason))

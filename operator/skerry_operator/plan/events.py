@@ -17,6 +17,8 @@ class EventReason(StrEnum):
     STARTED = "Started"
     RUNNING = "Running"
     RETRYING = "Retrying"
+    AWAITING_INPUT = "AwaitingInput"
+    RESUMED = "Resumed"
     CANCELLING = "Cancelling"
     SUCCEEDED = "Succeeded"
     FAILED = "Failed"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from skerry_api.agentrun import AgentRun, AgentRunStatus
+from skerry_api.agentrun import AgentRun, AgentRunStatus, Answer
 from skerry_api.phases import RunPhase
+from skerry_api.report import Question
 from skerry_operator.plan.podview import PodView
-from skerry_operator.plan.report import Report, read_report, read_termination
+from skerry_operator.plan.report import Report, ended_asking, read_report, read_termination, runner_status
 from skerry_operator.plan.types import ObservedRun
 from skerry_operator.settings import PlanSettings
 
@@ -48,13 +49,36 @@ class RunFacts:
 
     @property
     def was_running(self) -> bool:
-        """The current epoch, not only one before it, has been Running."""
-        return self.phase is RunPhase.RUNNING and self.epoch == self.status.epoch
+        """The current epoch, not only one before it, has been Running; it may wait for an answer since."""
+        return self.phase in {RunPhase.RUNNING, RunPhase.AWAITING_INPUT} and self.epoch == self.status.epoch
 
     @property
     def attempts(self) -> int:
-        """Runner Pods so far, the current one included."""
-        return (self.status.attempts or 0) + self.epoch - (self.status.epoch or 0)
+        """Runner Pods so far, the current one included; those that an answer started are no attempts."""
+        known = self.status.epoch or 0
+        answered = 1 if self.epoch > known and ended_asking(self.status) else 0
+        return (self.status.attempts or 0) + self.epoch - known - answered
+
+    @property
+    def question(self) -> Question | None:
+        """What the runner of the current epoch asks: its last word, or while it waits for the answer itself."""
+        if self.report is not None:
+            return self.report.question if self.report.awaits else None
+        runner = runner_status(self.run, self.epoch, self.pod)
+        return runner.question if runner else None
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer to `question`; answers to other questions are somebody's mistake, or history."""
+        asked = self.question
+        return next((each for each in self.run.spec.answers if asked and each.question_id == asked.id), None)
+
+    @property
+    def paused(self) -> timedelta:
+        """How long the run has awaited input in all, a wait that goes on included."""
+        since = self.status.paused_since
+        going_on = max(self.now - since, timedelta()) if since else timedelta()
+        return timedelta(seconds=self.status.paused_seconds or 0) + going_on
 
     @property
     def waiting_phase(self) -> RunPhase:

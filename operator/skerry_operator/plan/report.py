@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from skerry_api.agentrun import AgentRun
-from skerry_api.phases import OutcomeClass, StopReason
-from skerry_api.report import Outcome, Progress, RunnerStatus, TerminationReport
+from skerry_api.agentrun import AgentRun, AgentRunStatus
+from skerry_api.phases import PAUSES, OutcomeClass, StopReason
+from skerry_api.report import Outcome, Progress, Question, RunnerStatus, TerminationReport
 from skerry_operator.plan.podview import PodView
 
-__all__ = ["Report", "read_report", "read_termination", "relayed", "runner_status"]
+__all__ = ["Report", "ended_asking", "read_report", "read_termination", "relayed", "runner_status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,18 @@ class Report:
     stop_reason: StopReason | None = None
     termination: TerminationReport | None = None
     """Set where it came by the termination message alone."""
+    question: Question | None = None
+    """With which the epoch ended."""
 
     @property
     def final(self) -> bool:
-        """Whether it ends the run; Interrupted leaves that to the operator."""
-        return self.outcome.class_ is not OutcomeClass.INTERRUPTED
+        """Whether it ends the run; Interrupted leaves that to the operator, AwaitingInput to people."""
+        return self.outcome.class_ not in PAUSES
+
+    @property
+    def awaits(self) -> bool:
+        """Whether the next epoch waits for an answer."""
+        return self.outcome.class_ is OutcomeClass.AWAITING_INPUT
 
 
 def runner_status(run: AgentRun, epoch: int, pod: PodView | None) -> RunnerStatus | None:
@@ -33,6 +40,15 @@ def runner_status(run: AgentRun, epoch: int, pod: PodView | None) -> RunnerStatu
     runner = run.status.runner
     uid = pod.uid if pod else run.status.pod_uid
     return runner if runner and epoch and runner.epoch == epoch and runner.pod_uid == uid else None
+
+
+def ended_asking(status: AgentRunStatus) -> bool:
+    """Whether the last epoch that the status knows ended with a question."""
+    runner = status.runner
+    if runner is None or runner.outcome is None or status.epoch is None:
+        return False
+    current = runner.epoch == status.epoch and runner.pod_uid == status.pod_uid
+    return current and runner.outcome.class_ is OutcomeClass.AWAITING_INPUT
 
 
 def read_termination(run: AgentRun, epoch: int, pod: PodView | None) -> TerminationReport | None:
@@ -50,9 +66,9 @@ def read_termination(run: AgentRun, epoch: int, pod: PodView | None) -> Terminat
 def read_report(run: AgentRun, epoch: int, pod: PodView | None) -> Report | None:
     runner = runner_status(run, epoch, pod)
     if runner is not None and runner.outcome is not None:
-        return Report(runner.outcome, runner.stop_reason)
+        return Report(runner.outcome, runner.stop_reason, question=runner.question)
     late = read_termination(run, epoch, pod)
-    return Report(late.outcome, late.stop_reason, late) if late else None
+    return Report(late.outcome, late.stop_reason, late, late.question) if late else None
 
 
 def relayed(run: AgentRun, pod: PodView, late: TerminationReport) -> dict[str, Any]:
@@ -65,6 +81,7 @@ def relayed(run: AgentRun, pod: PodView, late: TerminationReport) -> dict[str, A
         "stop_reason": late.stop_reason,
         "progress": _further(known.progress, late.progress),
         "usage": late.usage or known.usage,
+        "question": late.question,
         "answer": known.answer if late.answer is None else late.answer,
     }
     runner = known.model_copy(update=news).wire()

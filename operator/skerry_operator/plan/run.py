@@ -8,7 +8,7 @@ from datetime import datetime
 
 from skerry_api.phases import TERMINAL, RunPhase
 from skerry_operator.plan.facts import RunFacts, read_facts
-from skerry_operator.plan.rules import cancelling, ending, losing, running, starting
+from skerry_operator.plan.rules import awaiting, cancelling, ending, losing, running, starting
 from skerry_operator.plan.sweep import sweep_runner_pods
 from skerry_operator.plan.types import ObservedRun, Plan
 from skerry_operator.plan.verdict import Step, Verdict
@@ -26,10 +26,12 @@ RULES: tuple[Rule, ...] = (
     running.strays,  # Pods of a former run or another epoch go first: never two for one run
     ending.reported,  # a terminal report of the current epoch always wins
     cancelling.cancelled,  # latched; before deadlines, so that a cancelled run ends Cancelled
+    awaiting.ended_with_question,  # no deadline runs, no sandbox is held; passes on once it is answered
     ending.sandbox_lost,  # no replacement will come
     ending.past_active_deadline,  # counts through retries
     starting.unprepared,  # only before the first Pod: where nothing may be made, nothing is decided
     losing.lost,  # the Pod ends or is gone without a report; passes on where another epoch may start
+    awaiting.in_place,  # the Pod is well, and waits for people
     running.running,
     running.provisioning,
     # From here on there is no Pod: the first one, or the next epoch's, is to be made.
@@ -60,7 +62,7 @@ def _in_time(f: RunFacts, verdict: Verdict) -> Verdict:
     begun = f.status.epoch_time
     if verdict.late is None or begun is None or f.now < begun + f.startup_limit:
         return verdict
-    if f.phase is RunPhase.RUNNING or f.epoch != (f.status.epoch or 0):
+    if f.phase in {RunPhase.RUNNING, RunPhase.AWAITING_INPUT} or f.epoch != (f.status.epoch or 0):
         return verdict  # the clock starts anew with this very status
     seconds = f.run.spec.limits.startup_deadline_seconds
     return ending.failed(verdict.late, f"not running after {seconds} s: {verdict.message}")

@@ -9,10 +9,11 @@ from skerry_api.phases import TERMINAL, RunPhase, SandboxPhase, SandboxState
 from skerry_api.report import SandboxRequest
 from skerry_api.sandbox import Sandbox
 from skerry_operator.plan.grantfit import fits, usable_key
+from skerry_operator.plan.report import ended_asking
 from skerry_operator.plan.resolve import sandbox_name
 from skerry_operator.plan.types import GrantRequest
 
-__all__ = ["asks", "held_sandbox", "request_of", "use_of", "used"]
+__all__ = ["asks", "comes_back", "held_sandbox", "request_of", "use_of", "used"]
 
 _OVER = frozenset({SandboxState.RELEASED, SandboxState.LOST})
 
@@ -23,6 +24,8 @@ def request_of(run: AgentRun) -> SandboxRequest | None:
     if runner is None or runner.sandbox_request is None or status.epoch is None:
         return None
     current = runner.epoch == status.epoch and runner.pod_uid == status.pod_uid
+    if ended_asking(status):
+        return None  # its runner is over: the next epoch's asks again
     return runner.sandbox_request if current and runner.sandbox_request.epoch == status.epoch else None
 
 
@@ -39,6 +42,14 @@ def used(run: AgentRun | None) -> SandboxUse | None:
     return use if use is not None and use.state not in _OVER else None
 
 
+def comes_back(run: AgentRun) -> bool:
+    """Whether a live run has let go of its sandbox only while it waits for an answer."""
+    if run.status.phase in TERMINAL or run.metadata.deletion_timestamp is not None:
+        return False
+    use = run.status.sandbox
+    return use is not None and use.state is SandboxState.RELEASED
+
+
 def held_sandbox(run: AgentRun, sandbox: Sandbox | None) -> Sandbox | None:
     """The Sandbox, if it says that this run holds it."""
     holder = sandbox.status.holder if sandbox else None
@@ -52,18 +63,22 @@ def use_of(
     *,
     eager: bool,
     deadline: datetime | None,
+    parked: bool = False,
 ) -> tuple[SandboxUse | None, GrantRequest | None]:
     """`status.sandbox` beside `phase`, and the grant to be minted into it where the present one does not fit.
 
-    `deadline` is when the grant ends; None before the run was first Running, and then there is no grant.
+    `deadline` is when the grant ends; None before the run was first Running, and then there is no grant. `parked`: the
+    run goes on later, with another runner, and needs no sandbox until then.
     """
     before = run.status.sandbox
     if not (eager or before is not None or request_of(run) is not None):
         return None, None
     held = held_sandbox(run, sandbox)
     failed = held is not None and held.status.phase is SandboxPhase.FAILED
-    if phase in TERMINAL:
-        return _released(before, SandboxState.LOST if failed else SandboxState.RELEASED), None
+    given_up = before is not None and before.state is SandboxState.RELEASED
+    if phase in TERMINAL or parked or (given_up and not eager and request_of(run) is None):
+        lost = failed and not parked
+        return _released(before, SandboxState.LOST if lost else SandboxState.RELEASED), None
     name = sandbox_name(run)
     if held is None or held.status.phase is not SandboxPhase.READY or not held.status.endpoint:
         if before is None and not eager and not failed:
@@ -90,6 +105,10 @@ def _released(before: SandboxUse | None, state: SandboxState) -> SandboxUse | No
 
 
 def _pending(name: str, before: SandboxUse | None, *, lost: bool) -> SandboxUse:
+    given_up = before is not None and before.state is SandboxState.RELEASED
+    if before is not None and given_up:
+        # Had again, the sandbox may have another Pod: that is no replacement under the run.
+        before = before.model_copy(update={"pod_uid": None})
     had = before is not None and before.pod_uid is not None
     state = SandboxState.LOST if lost else SandboxState.REPLACING if had else SandboxState.PENDING
     kept = before or SandboxUse(name=name, state=state)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from skerry_api.agentrun import AgentRunStatus
 from skerry_api.phases import RETRIED, TERMINAL, FailureClass, RunPhase, WaitReason
 from skerry_operator.plan.events import EventReason, EventRecord
+from skerry_operator.plan.report import ended_asking
 from skerry_operator.status.conditions import condition
 
 __all__ = ["run_events"]
@@ -21,33 +22,58 @@ _TROUBLE = {each.value for each in WaitReason} | {
 }  # fmt: skip
 
 
-def run_events(  # noqa: PLR0911 - one way out per kind of transition
-    old: AgentRunStatus, new: AgentRunStatus
-) -> tuple[EventRecord, ...]:
+def run_events(old: AgentRunStatus, new: AgentRunStatus) -> tuple[EventRecord, ...]:
+    event = _ended(old, new) or _begun_again(old, new) or _asked(old, new) or _moved(old, new)
+    return (event,) if event else ()
+
+
+def _words(status: AgentRunStatus) -> tuple[str, str]:
+    ready = condition(status.conditions, "Ready")
+    return (ready.reason, ready.message) if ready else ("", "")
+
+
+def _ended(old: AgentRunStatus, new: AgentRunStatus) -> EventRecord | None:
     phase = new.phase
-    ready, before = condition(new.conditions, "Ready"), condition(old.conditions, "Ready")
-    reason, words = (ready.reason, ready.message) if ready else ("", "")
-    if phase in TERMINAL and old.phase not in TERMINAL and phase is not None:
-        bad = phase in {RunPhase.FAILED, RunPhase.TIMED_OUT}
-        said = f"{reason}: {words}" if bad else words or f"the run has ended: {phase}"
-        return (EventRecord(_ENDS[phase], said, "Warning" if bad else "Normal"),)
-    if old.epoch is not None and new.epoch is not None and new.epoch > old.epoch:
-        known = before is not None and before.reason in _RETRIED
-        why = (
-            f"{before.reason}: {before.message}"
-            if before and known
-            else f"PodLost: Pod {old.pod_name} is gone"
-        )
-        said = f"{why}; Pod {new.pod_name} was created for epoch {new.epoch}"
-        return (EventRecord(EventReason.RETRYING, said, "Warning"),)
-    if new.cancelled and not old.cancelled and phase not in TERMINAL:
-        return (EventRecord(EventReason.CANCELLING, words),)
-    if reason in _TROUBLE and (before is None or before.reason != reason):
-        return (EventRecord(EventReason.WAITING, f"{reason}: {words}", "Warning"),)
+    if phase is None or phase not in TERMINAL or old.phase in TERMINAL:
+        return None
+    reason, words = _words(new)
+    bad = phase in {RunPhase.FAILED, RunPhase.TIMED_OUT}
+    said = f"{reason}: {words}" if bad else words or f"the run has ended: {phase}"
+    return EventRecord(_ENDS[phase], said, "Warning" if bad else "Normal")
+
+
+def _begun_again(old: AgentRunStatus, new: AgentRunStatus) -> EventRecord | None:
+    if old.epoch is None or new.epoch is None or new.epoch <= old.epoch:
+        return None
+    reason, words = _words(old)
+    again = f"Pod {new.pod_name} was created for epoch {new.epoch}"
+    if ended_asking(old):
+        return EventRecord(EventReason.RESUMED, f"the question was answered; {again}")
+    why = f"{reason}: {words}" if reason in _RETRIED else f"PodLost: Pod {old.pod_name} is gone"
+    return EventRecord(EventReason.RETRYING, f"{why}; {again}", "Warning")
+
+
+def _asked(old: AgentRunStatus, new: AgentRunStatus) -> EventRecord | None:
+    """Cancelling, and questions."""
+    _, words = _words(new)
+    if new.cancelled and not old.cancelled and new.phase not in TERMINAL:
+        return EventRecord(EventReason.CANCELLING, words)
+    asks, asked = (status.phase is RunPhase.AWAITING_INPUT for status in (new, old))
+    if asks and (not asked or _words(old)[1] != words):
+        return EventRecord(EventReason.AWAITING_INPUT, words)
+    if asked and new.phase is RunPhase.RUNNING:
+        return EventRecord(EventReason.RESUMED, f"the question was answered; {words}")
+    return None
+
+
+def _moved(old: AgentRunStatus, new: AgentRunStatus) -> EventRecord | None:
+    phase, (reason, words) = new.phase, _words(new)
+    if reason in _TROUBLE and _words(old)[0] != reason:
+        return EventRecord(EventReason.WAITING, f"{reason}: {words}", "Warning")
     if phase is RunPhase.RUNNING and old.phase is not RunPhase.RUNNING:
-        return (EventRecord(EventReason.RUNNING, words),)
+        return EventRecord(EventReason.RUNNING, words)
     if phase is RunPhase.QUEUED and old.phase is not RunPhase.QUEUED:
-        return (EventRecord(EventReason.QUEUED, f"{reason}: {words}"),)
+        return EventRecord(EventReason.QUEUED, f"{reason}: {words}")
     if new.epoch is not None and old.epoch is None:
-        return (EventRecord(EventReason.STARTED, f"Pod {new.pod_name} was created"),)
-    return ()
+        return EventRecord(EventReason.STARTED, f"Pod {new.pod_name} was created")
+    return None

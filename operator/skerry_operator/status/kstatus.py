@@ -42,6 +42,8 @@ def _row(phase: RunPhase, *, blocked: bool, settling: bool) -> _Row:
             return _BLOCKED if blocked else _IN_PROGRESS
         case RunPhase.RUNNING:
             return _IN_PROGRESS if settling else _RUNNING
+        case RunPhase.AWAITING_INPUT:
+            return _RUNNING  # current, as Running is: what it waits for is a person
         case RunPhase.SUCCEEDED:
             return _SUCCEEDED
         case RunPhase.FAILED | RunPhase.TIMED_OUT:

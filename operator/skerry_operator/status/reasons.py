@@ -17,6 +17,8 @@ class Reason(StrEnum):
     REMAINS = "PodRemains"
     """A Pod of a former run or epoch is still there."""
     CANCELLING = "Cancelling"
+    ANSWERED = "Answered"
+    """The agent's question is answered; another epoch starts."""
     # Sandboxes
     PARKED = "Parked"
     IDLE_EXPIRED = "IdleExpired"

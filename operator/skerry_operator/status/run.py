@@ -21,6 +21,7 @@ from skerry_operator.status.kstatus import run_conditions
 __all__ = ["IllegalTransitionError", "next_status", "operator_set", "reobserved"]
 
 FAILURE_MAX = 4096
+_ACTIVE = frozenset({RunPhase.RUNNING, RunPhase.AWAITING_INPUT})
 
 
 class IllegalTransitionError(AssertionError):
@@ -40,14 +41,16 @@ def next_status(f: RunFacts, verdict: Verdict) -> tuple[AgentRunStatus, GrantReq
     ends = phase in TERMINAL
     begun = old.epoch is not None or f.epoch > 0
     fresh = f.epoch != (old.epoch or 0)
-    running = old.running_time or (now if phase is RunPhase.RUNNING else None)
+    running = old.running_time or (now if phase in _ACTIVE else None)
+    awaits = phase is RunPhase.AWAITING_INPUT
     epoch_time = _epoch_time(f, verdict, fresh=fresh)
     sandbox, grant = use_of(
         f.run,
         f.observed.sandbox,
         phase,
-        eager=_eager(f),
-        deadline=running + f.active_limit + f.settings.grant_margin if running else None,
+        eager=_eager(f) and not parked(f, phase),
+        deadline=_grant_end(f, phase, running),
+        parked=parked(f, phase),
     )
     status = AgentRunStatus(
         observed_generation=f.run.metadata.generation,
@@ -69,12 +72,19 @@ def next_status(f: RunFacts, verdict: Verdict) -> tuple[AgentRunStatus, GrantReq
         start_time=old.start_time or (now if begun or phase is RunPhase.PROVISIONING else None),
         epoch_time=epoch_time,
         running_time=running,
+        paused_since=(old.paused_since or now) if awaits else None,
+        paused_seconds=old.paused_seconds if awaits else _paused_seconds(f),
         completion_time=now if ends else None,
         deadline=_deadline(f, phase, epoch_time, running),
         cancelled=f.cancelled or None,
         sandbox=sandbox,
     )
     return status, grant
+
+
+def parked(f: RunFacts, phase: RunPhase) -> bool:
+    """Whether the run waits without a runner, and so without a sandbox."""
+    return phase is RunPhase.AWAITING_INPUT and f.report is not None
 
 
 def reobserved(f: RunFacts) -> AgentRunStatus:
@@ -106,17 +116,31 @@ def _epoch_time(f: RunFacts, verdict: Verdict, *, fresh: bool) -> datetime | Non
     if verdict.phase is RunPhase.QUEUED or verdict.blocked:
         return None
     again = fresh and old.epoch is not None
-    waits_again = old.phase is RunPhase.RUNNING and verdict.phase is RunPhase.PROVISIONING
+    waits_again = old.phase in _ACTIVE and verdict.phase is RunPhase.PROVISIONING
     return f.now if again or waits_again else old.epoch_time or f.now
+
+
+def _paused_seconds(f: RunFacts) -> int | None:
+    return int(f.paused.total_seconds()) or None
+
+
+def _grant_end(f: RunFacts, phase: RunPhase, running: datetime | None) -> datetime | None:
+    """Some time after the active deadline. While the run awaits input both stand still: the grant stays as it is."""
+    if running is None:
+        return None
+    before = timedelta(seconds=f.status.paused_seconds or 0)
+    paused = before if phase is RunPhase.AWAITING_INPUT else f.paused
+    return running + f.active_limit + timedelta(seconds=int(paused.total_seconds())) + f.settings.grant_margin
 
 
 def _deadline(
     f: RunFacts, phase: RunPhase, epoch_time: datetime | None, running: datetime | None
 ) -> datetime | None:
-    """The deadline now in force; a run that starts again is under both."""
-    if phase in TERMINAL or phase is RunPhase.QUEUED:
+    """The deadline now in force; a run that starts again is under both, one that awaits input under none."""
+    if phase in TERMINAL or phase in {RunPhase.QUEUED, RunPhase.AWAITING_INPUT}:
         return None
-    limits: list[tuple[datetime | None, timedelta]] = [(running, f.active_limit)]
+    active = f.active_limit + timedelta(seconds=_paused_seconds(f) or 0)
+    limits: list[tuple[datetime | None, timedelta]] = [(running, active)]
     if phase is not RunPhase.RUNNING:
         limits.append((epoch_time, f.startup_limit))
     return min((begin + limit for begin, limit in limits if begin is not None), default=None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skerry_api.report import Progress, RunnerStatus, SandboxRequest, Usage
+from skerry_api.report import Progress, Question, RunnerStatus, SandboxRequest, Usage
 from skerry_runner.cluster.environment import Identity
 from skerry_runner.cluster.view import RunView
 from skerry_runner.ports import RunResult
@@ -34,6 +34,10 @@ class Report:
     def asking(self, request: SandboxRequest) -> Report:
         return self._with(sandbox_request=request)
 
+    def awaiting(self, question: Question | None) -> Report:
+        """Ask people; None once they have answered."""
+        return self._with(question=question)
+
     def working_in(self, sandbox_id: str) -> Report:
         return replace(self, sandbox_id=sandbox_id)
 
@@ -41,6 +45,7 @@ class Report:
         told = self._with(
             progress=result.progress,
             usage=result.usage,
+            question=result.question,
             answer=result.answer,
             outcome=result.outcome,
             stop_reason=result.stop_reason,

@@ -11,7 +11,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from skerry_api.report import Progress, SandboxRequest, TerminationReport, Usage
+from skerry_api.report import Progress, Question, SandboxRequest, TerminationReport, Usage
 from skerry_runner.cluster.pace import Pace
 from skerry_runner.cluster.report import Report
 from skerry_runner.cluster.standing import Standing
@@ -57,6 +57,14 @@ class ClusterReporter(Reporter):
     async def ask_for_sandbox(self, request: SandboxRequest) -> None:
         """Publish the request; returns once it stands in status."""
         await self._deliver_or_stop(self._writer.report.asking(request))
+
+    async def ask_people(self, question: Question) -> None:
+        """Publish the question; returns once it stands in status."""
+        await self._deliver_or_stop(self._writer.report.awaiting(question))
+
+    def answered(self) -> None:
+        """The question leaves status."""
+        self._writer.update(self._writer.report.awaiting(None), urgent=True)
 
     @override
     async def sandbox_acquired(self, sandbox_id: str) -> None:
@@ -107,6 +115,7 @@ class ClusterReporter(Reporter):
             stop_reason=result.stop_reason,
             progress=result.progress,
             usage=result.usage,
+            question=result.question,
             answer=result.answer,
         )
 

@@ -11,6 +11,7 @@ from typing import Protocol
 from uuid import uuid4
 
 from skerry_api.document import RunDocument
+from skerry_api.persistence import PersistenceType
 from skerry_api.phases import OutcomeClass
 from skerry_api.report import Outcome
 from skerry_runner.cluster.assignment import InvalidDocument, read_assignment
@@ -20,6 +21,7 @@ from skerry_runner.cluster.mountedskills import UnreadableSkill, read_skills
 from skerry_runner.cluster.own_run import OwnRun, read_run
 from skerry_runner.cluster.pace import Pace
 from skerry_runner.cluster.port import RunPort
+from skerry_runner.cluster.questions import ClusterQuestions
 from skerry_runner.cluster.report import seed
 from skerry_runner.cluster.reporter import ClusterReporter
 from skerry_runner.cluster.sandboxes import ClusterSandboxes
@@ -143,6 +145,9 @@ class Session:
         ports = Ports(
             reporter=reporter, sandboxes=sandboxes, journal=journal, cancellation=cancellation,
             clock=self.clock, new_id=self.new_id, files=files, skills=skills,
+            questions=ClusterQuestions(
+                standing.own, reporter, in_place=document.persistence is PersistenceType.EPHEMERAL
+            ),
         )  # fmt: skip
         try:
             return (await self.carry_out(document, ports)).outcome

@@ -29,9 +29,12 @@ def _shorter(text: str, excess: int) -> str:
 
 
 def termination_message(report: TerminationReport) -> str:
-    """The report as JSON of at most TERMINATION_MAX bytes: todos go first, then the answer is cut, then message, then endpoint."""
+    """The report as JSON of at most TERMINATION_MAX bytes: todos go first, then parts of the question, then answer,
+    message and endpoint are cut.
+    """
     if report.progress is not None and report.progress.todos and _excess(report) > 0:
         report = report.model_copy(update={"progress": report.progress.model_copy(update={"todos": None})})
+    report = _with_shorter_question(report)
     # A byte of text is at least a byte of JSON, so cutting the excess off once is enough (or all there is).
     if (excess := _excess(report)) > 0 and report.answer:
         answer = _shorter(report.answer, excess)
@@ -42,6 +45,17 @@ def termination_message(report: TerminationReport) -> str:
             shorter = _shorter(text, excess)
             report = report.model_copy(update={"outcome": report.outcome.model_copy(update={field: shorter})})
     return _json(report)
+
+
+def _with_shorter_question(report: TerminationReport) -> TerminationReport:
+    """What a question can do without: its id alone names what is answered."""
+    for news in ({"context": None}, {"options": ()}):
+        if report.question is not None and _excess(report) > 0:
+            report = report.model_copy(update={"question": report.question.model_copy(update=news)})
+    if report.question is not None and (excess := _excess(report)) > 0:
+        shorter = {"text": _shorter(report.question.text, excess)}
+        report = report.model_copy(update={"question": report.question.model_copy(update=shorter)})
+    return report
 
 
 def write_termination_message(path: Path, report: TerminationReport) -> None:

@@ -49,6 +49,14 @@ class RunView:
     spec: Mapping[str, Any] = field(default_factory=dict)
     """As the API server gives it."""
 
+    def answer_to(self, question: str) -> str | None:
+        """What spec.answers says to a question."""
+        for each in self.spec.get("answers") or ():
+            if isinstance(each, Mapping) and each.get("questionId") == question:
+                text = each.get("text")
+                return text if isinstance(text, str) else None
+        return None
+
 
 def _sandbox(raw: Any) -> SandboxUse | None:
     try:

@@ -51,9 +51,15 @@ class Assignment:
 
 
 def assign(
-    documents: Iterable[Document], options: Options, env: Mapping[str, str], *, uid: str, now: datetime
+    documents: Iterable[Document],
+    options: Options,
+    env: Mapping[str, str],
+    *,
+    uid: str,
+    now: datetime,
+    epoch: int = 1,
 ) -> Assignment | list[FileProblem]:
-    """The run of the files, under a new UID, or everything that keeps it from starting. Never raises."""
+    """The run of the files, under this UID, or everything that keeps it from starting. Never raises."""
     documents = list(documents)
     for document in documents:
         _lay_over(document.raw, options)
@@ -66,7 +72,7 @@ def assign(
     if profile is None:
         words = f"there is no AgentProfile {run.spec.profile_ref.name!r} of namespace {run.metadata.namespace} in the files"
         return [source.at(Problem("spec.profileRef.name", words))]
-    made = resolve(run, profile, objects.texts, epoch=1)
+    made = resolve(run, profile, objects.texts, epoch=epoch)
     if not isinstance(made, RunDocument):
         return [_in_script(_placed(found, source, profile_source), options) for found in made]
     own = run.spec.model is not None and run.spec.model.script is not None

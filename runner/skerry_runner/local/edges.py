@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from typing_extensions import override
 
+from skerry_api.agentrun import Answer
 from skerry_api.document import DocumentSandbox
-from skerry_api.report import Progress, Usage
+from skerry_api.report import Progress, Question, Usage
 from skerry_runner.paths import SKILLS
-from skerry_runner.ports import Reporter, RunResult, SandboxProvider, ThreadFiles
+from skerry_runner.ports import Questions, Reporter, RunResult, SandboxProvider, ThreadFiles
 from skerry_runner.sandbox.types import Sandbox
 
-__all__ = ["LocalReporter", "LocalSandboxes"]
+__all__ = ["LocalQuestions", "LocalReporter", "LocalSandboxes"]
 
 
 class LocalReporter(Reporter):
@@ -36,6 +38,17 @@ class LocalReporter(Reporter):
     @override
     async def ended(self, result: RunResult) -> None:
         self.result = result
+
+
+class LocalQuestions(Questions):
+    """Knows the answers that the run came with; for others the run stops, and is started again with `--answer`."""
+
+    def __init__(self, answers: Iterable[Answer]) -> None:
+        self._answers = {each.question_id: each.text for each in answers}
+
+    @override
+    async def ask(self, question: Question) -> str | None:
+        return self._answers.get(question.id)
 
 
 class LocalSandboxes(SandboxProvider):

@@ -26,6 +26,8 @@ def told(event: dict[str, Any]) -> str | None:
             words = f"→ {name} {_short(args)}"
         case {"type": "tool.result", "status": status, "content": content}:
             words = f"{'✗' if status == 'error' else '←'} {_short(content) or '(nothing)'}"
+        case {"type": "question", "text": text}:
+            words = f"? {_short(text)}"
         case {"type": "model.error", "error": error, "message": message}:
             words = f"✗ model: {error}: {_short(message)}"
         case {"type": "loop.warning" | "loop.stop" as kind, "tools": names, "count": count}:

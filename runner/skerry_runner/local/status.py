@@ -20,6 +20,7 @@ LOCAL = "local"
 _Truth = Literal["True", "False", "Unknown"]
 # Ready, Reconciling, Stalled, Succeeded: as the operator has them for the same phases.
 _CONDITIONS: dict[RunPhase, tuple[_Truth, _Truth, _Truth, _Truth]] = {
+    RunPhase.AWAITING_INPUT: ("True", "False", "False", "Unknown"),
     RunPhase.SUCCEEDED: ("True", "False", "False", "True"),
     RunPhase.FAILED: ("False", "False", "True", "False"),
     RunPhase.TIMED_OUT: ("False", "False", "True", "False"),
@@ -30,8 +31,15 @@ _TYPES = (ConditionType.READY, ConditionType.RECONCILING, ConditionType.STALLED,
 
 @dataclass(frozen=True)
 class Times:
+    """`paused_seconds`: how long the run awaited answers before this epoch."""
+
     started: datetime
     ended: datetime
+    paused_seconds: int = 0
+
+    @property
+    def active_seconds(self) -> float:
+        return (self.ended - self.started).total_seconds() - self.paused_seconds
 
 
 def end_of(result: RunResult, *, timed_out: bool, seconds: int) -> tuple[RunPhase, Failure | None]:
@@ -45,6 +53,8 @@ def end_of(result: RunResult, *, timed_out: bool, seconds: int) -> tuple[RunPhas
                 words = f"still running after {seconds} s (spec.limits.activeDeadlineSeconds)"
                 return RunPhase.TIMED_OUT, Failure(class_=FailureClass.TIMEOUT, message=words)
             return RunPhase.CANCELLED, None
+        case OutcomeClass.AWAITING_INPUT:
+            return RunPhase.AWAITING_INPUT, None
         case _:
             message = ": ".join(part for part in (outcome.reason, outcome.message) if part)
             return RunPhase.FAILED, Failure(class_=FailureClass(outcome.class_.value), message=message)
@@ -57,6 +67,9 @@ def ended(assignment: Assignment, result: RunResult, times: Times, *, timed_out:
     phase, failure = end_of(result, timed_out=timed_out, seconds=seconds)
     reason = failure.class_.value if failure else phase.value
     message = failure.message if failure else result.outcome.message
+    awaits = phase is RunPhase.AWAITING_INPUT
+    if result.question is not None:
+        message = f"question {result.question.id}: {result.question.text}"
     used = result.sandbox_id is not None
     status = AgentRunStatus(
         observed_generation=run.metadata.generation,
@@ -71,8 +84,10 @@ def ended(assignment: Assignment, result: RunResult, times: Times, *, timed_out:
         start_time=times.started,
         epoch_time=times.started,
         running_time=times.started,
-        completion_time=times.ended,
-        deadline=times.started + timedelta(seconds=seconds),
+        paused_since=times.ended if awaits else None,
+        paused_seconds=times.paused_seconds or None,
+        completion_time=None if awaits else times.ended,
+        deadline=None if awaits else times.started + timedelta(seconds=seconds + times.paused_seconds),
         cancelled=True if phase is RunPhase.CANCELLED else None,
         sandbox=SandboxUse(name=document.sandbox.sandbox_id, state=SandboxState.RELEASED) if used else None,
         sandbox_id=result.sandbox_id,
@@ -81,6 +96,7 @@ def ended(assignment: Assignment, result: RunResult, times: Times, *, timed_out:
             pod_uid=LOCAL,
             progress=result.progress,
             usage=result.usage,
+            question=result.question,
             answer=result.answer,
             outcome=result.outcome,
             stop_reason=result.stop_reason,

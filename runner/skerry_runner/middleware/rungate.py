@@ -17,10 +17,12 @@ from skerry_runner.budget import Cap
 from skerry_runner.context import RunContext
 from skerry_runner.events import ToolCall, ToolResult, clip
 from skerry_runner.messages import HIDDEN, STOP, is_final, render_content, text_of
+from skerry_runner.questions import ASK, comes_after_question, question_id
 from skerry_runner.state import RunLimits, RunnerState, RunStop
+from skerry_runner.tools.call import place_of
 from skerry_runner.usage import Tally
 
-__all__ = ["ASK_AGAIN", "RunGate", "asks_again", "cap_of", "may_call", "only_broken_calls", "tool_message_of"]
+__all__ = ["ASK_AGAIN", "RunGate", "asks_again", "cap_of", "may_call", "not_started", "only_broken_calls", "tool_message_of"]
 
 ASK_AGAIN = "skerry_empty_answer"
 """Flag of the hidden message that asks again after an empty answer."""
@@ -86,10 +88,23 @@ def _totals(tally: Tally) -> RunLimits:
     )
 
 
+def not_started(call_id: str, name: str) -> ToolMessage:
+    """The result of a call behind a question."""
+    if name == ASK:
+        words = f"Not asked: one question at a time. Another {ASK} stands before it in the same message; ask again if this one is still open once you have the answer."
+    else:
+        words = f"Not started: an {ASK} stands before this call in the same message, and its answer comes first. Make the call again if you still want it then."
+    return ToolMessage(content=words, name=name, tool_call_id=call_id, status="error")
+
+
 class RunGate(AgentMiddleware[RunnerState, RunContext, Any]):
-    """Limits live in graph state keyed by run: a new epoch starts from them."""
+    """Limits live in graph state keyed by run: a new epoch starts from them. `pauses`: a question stops its message."""
 
     state_schema = RunnerState
+
+    def __init__(self, *, pauses: bool = False) -> None:
+        super().__init__()
+        self._pauses = pauses
 
     @hook_config(can_jump_to=["end"])
     @override
@@ -134,11 +149,18 @@ class RunGate(AgentMiddleware[RunnerState, RunContext, Any]):
         context = cast("RunContext", request.runtime.context)
         call = request.tool_call
         call_id, name = call["id"] or "", call["name"]
-        context.tally.tool_call()
-        await context.first_tool_call.passed()
-        args = clip(json.dumps(call["args"], ensure_ascii=False, default=str))
-        context.journal.emit(ToolCall(id=call_id, name=clip(name), args=args), agent=context.agent)
-        result = await handler(request)
+        messages = (request.state or {}).get("messages", ())
+        if self._pauses and comes_after_question(messages, call_id):
+            result: ToolMessage | Command[Any] = not_started(call_id, name)
+        else:
+            if not (
+                name == ASK and question_id(context.run, *place_of(messages, call_id)) in context.resumes
+            ):
+                context.tally.tool_call()
+                await context.first_tool_call.passed()
+                args = clip(json.dumps(call["args"], ensure_ascii=False, default=str))
+                context.journal.emit(ToolCall(id=call_id, name=clip(name), args=args), agent=context.agent)
+            result = await handler(request)
         if (message := tool_message_of(result, call_id)) is not None:
             text = render_content(message.content)
             event = ToolResult(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from langchain_core.tools import BaseTool
 
 from skerry_api.agentprofile import ToolName
+from skerry_runner.tools.ask_clarification import ask_clarification
 from skerry_runner.tools.bash import bash
 from skerry_runner.tools.glob import glob
 from skerry_runner.tools.grep import grep
@@ -29,6 +30,7 @@ TOOLS: dict[ToolName, BaseTool] = {
     ToolName.STR_REPLACE: str_replace,
     ToolName.VIEW_IMAGE: view_image,
     ToolName.PRESENT_FILES: present_files,
+    ToolName.ASK_CLARIFICATION: ask_clarification,
 }
 
 

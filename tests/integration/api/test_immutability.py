@@ -29,6 +29,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "limits": ({"maxTurns": 5}, {"maxTurns": 6}),
     "retries": (1, 0),
     "cancel": (True, False),
+    "answers": ([{"questionId": "q", "text": "yes"}], [{"questionId": "r", "text": "no"}]),
     "ttlSecondsAfterFinished": (60, 0),
 }
 NEVER_ABSENT = {"profileRef"}
@@ -84,6 +85,17 @@ async def test_fields_of_a_run(api: ApiServer, field: str, change: str) -> None:
         assert found == {f"spec.{field}": "Required value"}
     else:
         assert f"Forbidden: {field} can't be changed after creation" in found[f"spec.{field}"]
+
+
+async def test_answers_come_and_go_and_stay_as_they_were_given(api: ApiServer) -> None:
+    one, two = {"questionId": "q-1", "text": "yes"}, {"questionId": "q-2", "text": "no"}
+    await api.create(a_run(answers=[one]))
+    assert await faults(api, a_run(answers=[two, one])) == {}
+    changed = await faults(api, a_run(answers=[two, {**one, "text": "no"}]))
+    assert changed == {"spec.answers[1].text": "Forbidden: text can't be changed after creation"}
+    assert await faults(api, a_run(answers=[one])) == {}
+    assert await faults(api, a_run(answers=[])) == {}
+    assert await faults(api, a_run(answers=[{**one, "text": "no"}])) == {}
 
 
 async def test_fields_that_default_may_be_left_out_again(api: ApiServer) -> None:

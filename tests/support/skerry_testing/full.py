@@ -25,7 +25,7 @@ OPERATOR_STATUS: Json = {
     "failure": {"class": "PodLost", "message": "gone"}, "conditions": CONDITIONS,
     "queue": {"position": 1, "reason": "ThreadBusy"}, "epoch": 2, "attempts": 2, "podName": "full-2",
     "podUID": UID, "threadId": "chat-7", "profile": {"uid": UID, "generation": 4}, "startTime": NOW,
-    "epochTime": NOW, "runningTime": NOW, "completionTime": NOW, "deadline": NOW, "cancelled": False,
+    "epochTime": NOW, "runningTime": NOW, "pausedSince": NOW, "pausedSeconds": 5, "completionTime": NOW, "deadline": NOW, "cancelled": False,
     "sandbox": {
         "name": "sbx-1", "state": "Ready", "podUID": UID, "replacements": 1,
         "endpoint": "http://192.0.2.1:8090", "grant": "a.b.c",
@@ -39,6 +39,9 @@ RUNNER_STATUS: Json = {
             "turn": 1, "modelCalls": 2, "toolCalls": 3, "title": "A look", "todos": [{"content": "look", "status": "InProgress"}],
         },
         "usage": {"input": 1, "output": 2, "total": 3, "subagents": 1, "internal": 1, "costMicroUSD": 5},
+        "question": {
+            "id": "q-1", "type": "ApproachChoice", "text": "Which?", "context": "Two ways.", "options": ["a", "b"],
+        },
         "answer": "42", "stopReason": "EndTurn",
         "artifacts": [{"path": "/x", "size": 1, "mediaType": "text/plain", "sha256": "0" * 64, "available": True}],
         "outcome": {"class": "ModelError", "reason": "Refused", "endpoint": "https://x", "message": "no"},
@@ -71,7 +74,7 @@ _RUN_SPEC: Json = {
     "limits": {
         "startupDeadlineSeconds": 1, "activeDeadlineSeconds": 2, "maxTurns": 3, "maxTokens": 4, "maxCostMicroUSD": 5,
     },
-    "retries": 1, "cancel": True, "ttlSecondsAfterFinished": 60,
+    "retries": 1, "cancel": True, "answers": [{"questionId": "q-1", "text": "b"}], "ttlSecondsAfterFinished": 60,
 }  # fmt: skip
 _PROFILE_SPEC: Json = {
     "model": {

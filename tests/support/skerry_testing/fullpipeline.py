@@ -43,6 +43,7 @@ PIPELINE: dict[str, Any] = {
         "tools": [{"name": "bash", "warn": 60, "hard": 99}],
     },
     "custom": [{"path": "team.rows:Polite", "settings": {"word": "please"}}],
+    "clarification": {"enabled": False},
     "safetyFinishReason": {
         "enabled": False, "adapters": [{"name": "mine", "fields": ["stop"], "values": ["unsafe"]}],
     },

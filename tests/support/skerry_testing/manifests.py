@@ -103,6 +103,14 @@ _RUN_CASES: list[tuple[str, Json, str]] = [
     ("run: inline files of too many bytes", a_run(files=[
         {"name": "a", "inline": "ä" * 65536}, {"name": "b", "inline": "x" * 131073},
     ]), "spec.files"),
+    ("run: answers", a_run(answers=[{"questionId": "q-1", "text": "a"}, {"questionId": "q-2", "text": "ä" * 8192}]), ""),
+    ("run: two answers for one question", a_run(
+        answers=[{"questionId": "q-1", "text": "a"}, {"questionId": "q-1", "text": "b"}]), "spec.answers[1]"),
+    ("run: answer for no question", a_run(answers=[{"text": "a"}]), "spec.answers[0].questionId"),
+    ("run: answer without text", a_run(answers=[{"questionId": "q"}]), "spec.answers[0].text"),
+    ("run: empty answer", a_run(answers=[{"questionId": "q", "text": ""}]), "spec.answers[0].text"),
+    ("run: answer too long", a_run(answers=[{"questionId": "q", "text": "ä" * 8193}]), "spec.answers[0].text"),
+    ("run: too many answers", a_run(answers=[{"questionId": f"q-{i}", "text": "a"} for i in range(65)]), "spec.answers"),
     ("run: empty prompt", a_run(prompt=""), "spec.prompt"),
     ("run: prompt of the longest", a_run(prompt="ä" * 65536), ""),
     ("run: prompt too long", a_run(prompt="ä" * 65537), "spec.prompt"),

@@ -10,20 +10,22 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, Self
 
+from typing_extensions import override
+
 from skerry_api.agentprofile import ModelPrice, ToolName
 from skerry_api.document import DocumentModel, DocumentRun, DocumentSandbox, RunDocument
 from skerry_api.guardrail import Guardrail
 from skerry_api.mcp import McpServer
 from skerry_api.phases import Acquire
 from skerry_api.pipeline import PipelineSettings
-from skerry_api.report import Progress, Usage
+from skerry_api.report import Progress, Question, Usage
 from skerry_api.subagents import Subagents
 from skerry_runner.journal import Journal
-from skerry_runner.ports import Cancellation, Ports, RunResult, Timing
+from skerry_runner.ports import Cancellation, Ports, Questions, RunResult, Timing
 from skerry_runner.run import run_document
 from skerry_testing.fakesandbox import FakeProvider
 
-__all__ = ["SOURCE", "MemorySink", "RecordingReporter", "RunnerWorld", "document"]
+__all__ = ["SOURCE", "AnsweringPeople", "MemorySink", "RecordingReporter", "RunnerWorld", "document"]
 
 SOURCE = "spec.model.script"
 
@@ -145,6 +147,26 @@ class RecordingReporter:
         self.results.append(result)
 
 
+@dataclass
+class AnsweringPeople(Questions):
+    """Give the answers of a list, one to a question, and none when it is used up; `waits` has them think for ever."""
+
+    answers: list[str] = field(default_factory=list)
+    waits: bool = False
+    asked: list[Question] = field(default_factory=list)
+    waiting: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @override
+    async def ask(self, question: Question) -> str | None:
+        self.asked.append(question)
+        if self.answers:
+            return self.answers.pop(0)
+        if self.waits:
+            self.waiting.set()
+            await asyncio.get_running_loop().create_future()
+        return None
+
+
 class RunnerWorld:
     """All ports of one run. Use as `async with`: the journal's thread ends with it."""
 
@@ -152,6 +174,7 @@ class RunnerWorld:
         self.sink = MemorySink()
         self.reporter = RecordingReporter()
         self.provider = FakeProvider()
+        self.people = AnsweringPeople()
         self.cancellation = Cancellation()
         self.slept: list[float] = []
         """Waits that somebody asked for; none of them is waited out."""
@@ -182,6 +205,7 @@ class RunnerWorld:
             clock=self.clock,
             new_id=lambda: f"id-{next(self._ids)}",
             timing=Timing(self.monotonic, self.sleep, lambda low, _: low),
+            questions=self.people,
         )
 
     async def run(self, what: RunDocument, **kwargs: Any) -> RunResult:

@@ -13,7 +13,7 @@ from skerry_api.sandboxclass import Release, SandboxClass
 from skerry_operator.plan.lookup import UNKNOWN, Found, Lookup
 from skerry_operator.plan.podview import PodView
 from skerry_operator.plan.resolve import class_name, own_thread
-from skerry_operator.plan.runsandbox import asks, used
+from skerry_operator.plan.runsandbox import asks, comes_back, used
 from skerry_operator.plan.types import ObservedSandbox
 from skerry_operator.settings import PlanSettings
 
@@ -77,7 +77,12 @@ class BoxFacts:
 
     @property
     def release(self) -> Release:
-        """What release means here: a run that is its own thread leaves nothing that anybody could use."""
+        """What release means here: a run that is its own thread leaves nothing that anybody could use.
+
+        Of a run that only waits for an answer it is kept in any case.
+        """
+        if any(comes_back(run) for run in self.observed.runs):
+            return Release.PARK
         if _own_thread(self.sandbox, self.observed.runs):
             return Release.DESTROY
         return self.kind.value.spec.release if isinstance(self.kind, Found) else Release.PARK

@@ -19,6 +19,8 @@ def cancelled(f: RunFacts) -> Step | None:  # noqa: PLR0911 - one way out per st
     if not f.cancelled:
         return None
     pod = f.pod
+    if f.report is not None and f.report.awaits and (pod is None or pod.finished or pod.container.terminated):
+        return _end("cancelled while it awaited an answer")
     if pod is None:
         words = "cancelled; its Pod is gone" if f.started else "cancelled before it started"
         return _end(words)

@@ -21,6 +21,7 @@ __all__ = [
     "failed",
     "finished",
     "past_active_deadline",
+    "pod_end",
     "reported",
     "sandbox_lost",
 ]
@@ -41,7 +42,7 @@ def finished(f: RunFacts) -> Step | None:
     due: list[tuple[datetime, Action]] = []
     ended = f.status.completion_time or f.now
     if f.pod is not None and not f.pod.terminating:
-        due.append((_pod_end(f, f.pod, ended), delete(f.pod)))
+        due.append((pod_end(f, f.pod, ended), delete(f.pod)))
     due += [(f.now, delete(pod)) for pod in f.others if not pod.terminating]
     ttl = f.run.spec.ttl_seconds_after_finished
     if ttl is not None:
@@ -51,7 +52,8 @@ def finished(f: RunFacts) -> Step | None:
     return Plan(actions=actions, wake_at=min((when for when, _ in due if when > f.now), default=None))
 
 
-def _pod_end(f: RunFacts, pod: PodView, ended: datetime) -> datetime:
+def pod_end(f: RunFacts, pod: PodView, ended: datetime) -> datetime:
+    """When a Pod whose work ended then is to be deleted."""
     if pod.finished:
         profile = f.observed.profile
         if isinstance(profile, Found):
@@ -98,7 +100,7 @@ def sandbox_lost(f: RunFacts) -> Step | None:
 
 def past_active_deadline(f: RunFacts) -> Step | None:
     begun = f.status.running_time
-    if begun is None or f.now < begun + f.active_limit:
+    if begun is None or f.now < begun + f.active_limit + f.paused:
         return None
     seconds = f.run.spec.limits.active_deadline_seconds
     runner = runner_status(f.run, f.epoch, f.pod)

@@ -22,7 +22,7 @@ _NODE_GONE = frozenset({NodeState.GONE, NodeState.OUT_OF_SERVICE})
 
 def lost(f: RunFacts) -> Step | None:  # noqa: PLR0911 - one way out per state of the Pod
     """None where nothing is lost, and where a lost epoch may be followed by another one."""
-    if not f.started:
+    if not f.started or (f.report is not None and f.report.awaits):
         return None
     if f.pod is None:
         return _gone(f)

@@ -53,6 +53,7 @@ def kstatus(phase: RunPhase, *, blocked: bool = False, settling: bool = False) -
         (RunPhase.QUEUED, "InProgress", "Unknown"),
         (RunPhase.PROVISIONING, "InProgress", "Unknown"),
         (RunPhase.RUNNING, "Current", "Unknown"),
+        (RunPhase.AWAITING_INPUT, "Current", "Unknown"),
         (RunPhase.SUCCEEDED, "Current", "True"),
         (RunPhase.FAILED, "Failed", "False"),
         (RunPhase.TIMED_OUT, "Failed", "False"),
@@ -73,4 +74,5 @@ def test_waiting_for_somebody_is_failed_and_settling_is_in_progress() -> None:
 
 def test_every_phase_has_a_row() -> None:
     assert all(len(run_conditions(phase, "R", "")) == 4 for phase in RunPhase)
-    assert {phase for phase in RunPhase if kstatus(phase) != "InProgress"} == TERMINAL | {RunPhase.RUNNING}
+    current = {phase for phase in RunPhase if kstatus(phase) != "InProgress"}
+    assert current == TERMINAL | {RunPhase.RUNNING, RunPhase.AWAITING_INPUT}
