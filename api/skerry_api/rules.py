@@ -263,9 +263,9 @@ RULES: dict[str, Rule] = {
         ".name",
     ),
     "subagent-tools": Rule(
-        "!has(self.tools) || !self.tools.exists(name, name in ['view_image', 'present_files'])",
-        "view_image and present_files are tools of the run's own agent alone",
-        lambda s, _: not {"view_image", "present_files"} & set(s.get("tools", ())),
+        "!has(self.tools) || !self.tools.exists(name, name in ['view_image', 'present_files', 'ask_clarification'])",
+        "view_image, present_files and ask_clarification are tools of the run's own agent alone",
+        lambda s, _: not {"view_image", "present_files", "ask_clarification"} & set(s.get("tools", ())),
         ".tools",
     ),
     "one-guardrail-test": Rule(

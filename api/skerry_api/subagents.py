@@ -12,8 +12,8 @@ from skerry_api.toolname import ToolName
 
 __all__ = ["LEADS_OWN_TOOLS", "SubagentType", "Subagents"]
 
-LEADS_OWN_TOOLS = frozenset({ToolName.VIEW_IMAGE, ToolName.PRESENT_FILES})
-"""What they do is seen by the run's own agent and its users alone."""
+LEADS_OWN_TOOLS = frozenset({ToolName.VIEW_IMAGE, ToolName.PRESENT_FILES, ToolName.ASK_CLARIFICATION})
+"""What they do is between the run's own agent and its users."""
 
 _TypeName = Annotated[str, StringConstraints(min_length=1, max_length=32, pattern=DNS_LABEL)]
 

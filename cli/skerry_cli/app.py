@@ -124,6 +124,33 @@ def watch(
 
 
 @app.command()
+def answer(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the AgentRun.")],
+    *,
+    text: Annotated[str | None, typer.Option(metavar="TEXT", help="What the agent is told.")] = None,
+    option: Annotated[
+        int | None, typer.Option(metavar="N", help="The question's option of this number, from 1.")
+    ] = None,
+    question: Annotated[
+        str | None, typer.Option(metavar="ID", help="Id of the question [default: the open one].")
+    ] = None,
+    namespace: _Namespace = None,
+    context: _Context = None,
+) -> None:
+    """Answer the question of a run that awaits input, in a cluster.
+
+    Without --text and --option the question is shown and the answer read from the terminal. Goes through kubectl, with
+    your own rights. Exit code 2: nothing is asked, or it can't be answered.
+    """
+    from skerry_cli.answer import Given
+    from skerry_cli.answer import answer as give
+
+    if text is not None and option is not None:
+        raise typer.BadParameter("--text and --option exclude each other")
+    raise typer.Exit(give(name, Given(text, option, question), namespace, context))
+
+
+@app.command()
 def audit(
     file: Annotated[
         str, typer.Argument(metavar="[FILE]", help="JSON lines {\"command\": …}; '-' is stdin.")

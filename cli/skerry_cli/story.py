@@ -50,5 +50,7 @@ def is_over(run: Json) -> bool:
 def pod_to_read(run: Json) -> str | None:
     """Name of the runner Pod whose log can be read now."""
     status = run.get("status", {})
-    started = status.get("phase") == "Running" or bool((status.get("runner") or {}).get("outcome"))
+    started = status.get("phase") in {"Running", "AwaitingInput"} or bool(
+        (status.get("runner") or {}).get("outcome")
+    )
     return str(status["podName"]) if started and "podName" in status else None

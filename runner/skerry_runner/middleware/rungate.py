@@ -22,7 +22,16 @@ from skerry_runner.state import RunLimits, RunnerState, RunStop
 from skerry_runner.tools.call import place_of
 from skerry_runner.usage import Tally
 
-__all__ = ["ASK_AGAIN", "RunGate", "asks_again", "cap_of", "may_call", "not_started", "only_broken_calls", "tool_message_of"]
+__all__ = [
+    "ASK_AGAIN",
+    "RunGate",
+    "asks_again",
+    "cap_of",
+    "may_call",
+    "not_started",
+    "only_broken_calls",
+    "tool_message_of",
+]
 
 ASK_AGAIN = "skerry_empty_answer"
 """Flag of the hidden message that asks again after an empty answer."""
@@ -150,7 +159,7 @@ class RunGate(AgentMiddleware[RunnerState, RunContext, Any]):
         call = request.tool_call
         call_id, name = call["id"] or "", call["name"]
         messages = (request.state or {}).get("messages", ())
-        if self._pauses and comes_after_question(messages, call_id):
+        if self._pauses and context.agent == "lead" and comes_after_question(messages, call_id):
             result: ToolMessage | Command[Any] = not_started(call_id, name)
         else:
             if not (

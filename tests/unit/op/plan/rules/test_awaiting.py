@@ -14,15 +14,15 @@ from skerry_testing.planrun import PROVISIONING, RUNNING, report, see, status_of
 from skerry_testing.plans import NOW, NS, SETTINGS, a_pod, a_run, after, conditions, running, terminated
 
 Json = dict[str, Any]
-QUESTION = {"id": "q-1", "type": "SUGGESTION", "text": "Red  or\nblue?"} | {"type": "Suggestion"}
+QUESTION: Json = {"id": "q-1", "type": "Suggestion", "text": "Red  or\nblue?"}
 ASKED: Json = {"runner": report("AwaitingInput") | {"question": QUESTION}}
 IN_PLACE: Json = {
     "runner": {"epoch": 1, "podUID": "pod-run-1", "question": QUESTION, "progress": {"toolCalls": 1}}
 }
 ENDED = a_pod(phase="Succeeded", state=terminated(0, "Completed"))
 ALIVE = a_pod(state=running)
-YES = {"answers": [{"questionId": "q-1", "text": "blue"}]}
-OTHER = {"answers": [{"questionId": "q-0", "text": "old"}, {"questionId": "q-9", "text": "wrong"}]}
+YES: Json = {"answers": [{"questionId": "q-1", "text": "blue"}]}
+OTHER: Json = {"answers": [{"questionId": "q-0", "text": "old"}, {"questionId": "q-9", "text": "wrong"}]}
 
 
 def awaiting(**spec: Any) -> Json:
