@@ -33,7 +33,7 @@ def test_rows_as_json_are_all_in_order_with_reasons_and_hooks(tmp_path: Path) ->
     rows = json.loads(out)
     assert code == 0
     assert all(set(row) == {"name", "present", "reason", "hooks"} for row in rows)
-    assert (rows[0]["name"], rows[-1]["name"]) == ("RunGate", "SafetyFinishReason")
+    assert (rows[0]["name"], rows[-1]["name"]) == ("RunGate", "Clarification")
     by_name = {row["name"]: row for row in rows}
     assert by_name["TodoList"]["present"] is True
     assert by_name["Summarization"] == {
@@ -56,7 +56,7 @@ def test_a_user_s_row_stands_before_the_guards(tmp_path: Path) -> None:
     text = PROFILE + '    custom: [{path: "skerry_testing.customrows:Polite", settings: {word: please}}]\n'
     code, out, _ = shown(tmp_path, text, "-o", "json")
     assert code == 0
-    assert [(row["name"], row["reason"]) for row in json.loads(out)][-2] == ("Polite", "pipeline.custom[0]")
+    assert [(row["name"], row["reason"]) for row in json.loads(out)][-3] == ("Polite", "pipeline.custom[0]")
 
 
 @pytest.mark.parametrize(

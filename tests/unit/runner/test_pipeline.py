@@ -43,7 +43,7 @@ FULL = document(
 """Every row is there."""
 ALWAYS = [
     "RunGate", "ThreadData", "Uploads", "Sandbox", "DanglingToolCall", "LLMErrorHandling", "SandboxAudit",
-    "ToolErrorHandling", "DynamicContext", "SkillActivation", "Title",
+    "ToolErrorHandling", "DynamicContext", "SkillActivation", "Title", "Clarification",
 ]  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def test_the_rows_in_order() -> None:
         "RunGate", "ToolOutputBudget", "ThreadData", "Uploads", "Sandbox", "DanglingToolCall", "LLMErrorHandling",
         "Guardrail", "SandboxAudit", "ToolErrorHandling", "DynamicContext", "SkillActivation", "Summarization", "TodoList",
         "TokenUsage", "Title", "Memory", "ViewImage",
-        "DeferredToolFilter", "SubagentLimit", "LoopDetection", "Polite", "SafetyFinishReason",
+        "DeferredToolFilter", "SubagentLimit", "LoopDetection", "Polite", "SafetyFinishReason", "Clarification",
     ]  # fmt: skip
     assert [spec.name for spec in rows_for(FULL)] == names(assemble(FULL))
     assert all(spec.why for spec in rows_for(FULL))
@@ -132,7 +132,7 @@ def test_a_row_whose_condition_does_not_hold_is_left_out(
         (Hook.WRAP_MODEL_CALL, ["ToolOutputBudget", "DanglingToolCall", "LLMErrorHandling", "SkillActivation", "TodoList",
                                 "ViewImage", "DeferredToolFilter", "LoopDetection", "Polite"]),
         (Hook.AFTER_MODEL, ["SafetyFinishReason", "LoopDetection", "SubagentLimit", "Title", "TokenUsage", "TodoList", "RunGate"]),
-        (Hook.WRAP_TOOL_CALL, ["RunGate", "ToolOutputBudget", "Sandbox", "Guardrail", "SandboxAudit", "ToolErrorHandling", "DeferredToolFilter"]),
+        (Hook.WRAP_TOOL_CALL, ["RunGate", "ToolOutputBudget", "Sandbox", "Guardrail", "SandboxAudit", "ToolErrorHandling", "DeferredToolFilter", "Clarification"]),
         (Hook.AFTER_AGENT, ["LoopDetection", "ViewImage", "Memory", "Title", "TodoList", "Guardrail", "Sandbox", "RunGate"]),
     ],
 )  # fmt: skip
