@@ -22,9 +22,14 @@ MANIFESTS = sorted(path for path in EXAMPLES.rglob("*.yaml"))
 
 
 def _run(
-    *files: Path, data: Path, env: dict[str, str] | None = None, journal: Path | None = None
+    *files: Path,
+    data: Path,
+    env: dict[str, str] | None = None,
+    journal: Path | None = None,
+    options: tuple[str, ...] = (),
 ) -> tuple[int, dict[str, Any], str]:
     named = [part for file in files for part in ("-f", str(file))]
+    named += options
     named += [] if journal is None else ["--journal", str(journal)]
     done = subprocess.run(
         [SKERRY, "run", *named, "--data-dir", str(data), "-o", "json"],
@@ -51,6 +56,16 @@ def test_hello_solves_its_task_and_the_next_run_finds_its_files(tmp_path: Path) 
     code, again, said = _run(hello / "profile.yaml", hello / "again" / "run.yaml", data=tmp_path)
     assert (code, again["status"]["runner"]["answer"]) == (0, "There are 168 primes below 1000."), said
     assert again["status"]["sandboxId"] == run["status"]["sandboxId"]
+
+
+def test_a_question_is_asked_and_answered(tmp_path: Path) -> None:
+    question = EXAMPLES / "question"
+    files = (question / "profile.yaml", question / "run.yaml")
+    code, run, said = _run(*files, data=tmp_path)
+    assert (code, run["status"]["phase"]) == (3, "AwaitingInput"), said
+    assert run["status"]["runner"]["question"]["options"] == ["SQLite", "Postgres"]
+    code, run, said = _run(*files, data=tmp_path, options=("--answer", "Postgres"))
+    assert (code, run["status"]["runner"].get("answer")) == (0, "Postgres it is."), said
 
 
 def test_a_thread_is_gone_on_with(tmp_path: Path) -> None:
