@@ -17,7 +17,7 @@ from skerry_runner.invocation import Invocation
 from skerry_runner.llm.calls import Breakers
 from skerry_runner.models.build import BuiltModel
 from skerry_runner.models.scripted.cursor import ScriptCursor
-from skerry_runner.pipeline import AnyRow, assemble
+from skerry_runner.pipeline import BEHIND_CUSTOM, AnyRow, assemble
 from skerry_runner.ports import RunResult
 from skerry_runner.state import RunnerState
 from skerry_runner.tools.catalogue import tools_for
@@ -27,9 +27,11 @@ __all__ = ["play", "rows_of"]
 
 
 def rows_of(document: RunDocument, extra: Sequence[AnyRow] = ()) -> list[AnyRow]:
-    """The table's rows; `extra` inside all of them but the last."""
+    """The table's rows; `extra` where a user's own stand."""
     rows = assemble(document)
-    rows[-1:-1] = extra
+    behind = {spec.name for spec in BEHIND_CUSTOM}
+    place = next((index for index, row in enumerate(rows) if row.name in behind), len(rows))
+    rows[place:place] = extra
     return rows
 
 

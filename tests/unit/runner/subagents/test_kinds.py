@@ -22,7 +22,7 @@ def test_the_built_in_kinds() -> None:
     found = kinds(vision=True)
     assert list(found) == ["general-purpose", "bash"]
     general, bash = found.values()
-    assert set(ToolName) - set(general.tools) == {"view_image", "present_files"}
+    assert set(ToolName) - set(general.tools) == {"view_image", "present_files", "ask_clarification"}
     assert bash.tools == ("bash", "ls", "read_file", "write_file", "str_replace")
     assert (general.mcp_tools, bash.mcp_tools) == (True, False)
     assert (general.max_turns, bash.max_turns, bash.timeout_seconds) == (100, 60, 900)
