@@ -1,0 +1,79 @@
+"""Questions on a cluster: the Pod waits in place, or ends and another epoch goes on with sandbox and files."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from skerry_api.names import sandbox_id, state_volume_name
+from skerry_testing.world import World, bash, say
+
+Json = dict[str, Any]
+ASK: Json = {
+    "name": "ask_clarification",
+    "id": "q",
+    "args": {"question": "Which?", "options": ["red", "blue"]},
+}
+
+
+def work_and_ask() -> Json:
+    command = {"name": "bash", "id": "b", "args": {"command": "echo once >> count.txt"}}
+    never = {"name": "bash", "id": "n", "args": {"command": "echo never >> count.txt"}}
+    return {"toolCalls": [command, ASK, never]}
+
+
+def goes_on() -> Json:
+    expect = {
+        "contains": ["ask_clarification[^\\n]*\\n?[^\\n]*make it blue", "Not started"],
+        "lastRole": "tool",
+    }
+    return {**bash("cat count.txt | tr '\\n' ' '", "c"), "expect": expect}
+
+
+def give(world: World, name: str, status: Json, text: str) -> None:
+    """As Git or a person would, through the API server's rules."""
+    answers = [{"questionId": status["runner"]["question"]["id"], "text": text}]
+    patch = json.dumps({"spec": {"answers": answers}})
+    done = world.kubectl("patch", "agentrun", name, "--type=merge", f"--patch={patch}")
+    assert done.returncode == 0, done.stderr
+
+
+async def test_without_persistence_the_pod_waits_in_place(world: World) -> None:
+    name = await world.run(
+        work_and_ask(), goes_on(), say("Done.", "once"), limits={"activeDeadlineSeconds": 600}
+    )
+    asked = await world.phase(name, "AwaitingInput")
+    assert (asked["runner"]["question"]["options"], asked["sandbox"]["state"]) == (["red", "blue"], "Ready")
+    assert "deadline" not in asked
+    assert "AwaitingInput" in world.kubectl("get", "ar", name).stdout
+    pod = await world.api.get("Pod", asked["podName"])
+    assert pod["status"]["phase"] == "Running"
+    give(world, name, asked, "make it blue")
+    done = await world.phase(name, "Succeeded")
+    assert (done["epoch"], done["podUID"], done["runner"]["answer"]) == (1, asked["podUID"], "Done.")
+    assert "question" not in done["runner"]
+
+
+async def test_with_a_volume_another_epoch_goes_on_in_the_parked_sandbox(world: World) -> None:
+    volume = {"size": "64Mi", "retentionSeconds": 86400}
+    profile = {"model": {"name": "scripted"}, "persistence": {"type": "Volume", "volume": volume}}
+    await world.create("AgentProfile", "asking", profile)
+    name = await world.run(
+        work_and_ask(), goes_on(), say("Done.", "once"), profileRef={"name": "asking"}, threadId="asking"
+    )
+    box = sandbox_id(world.api.namespace, "default", "asking")
+    world.made.append(("PersistentVolumeClaim", state_volume_name(box)))
+    asked = await world.phase(name, "AwaitingInput")
+    await world.api.wait_for("Sandbox", box, lambda each: each["status"].get("phase") == "Parked", within=60)
+    await world.api.wait_for(
+        "Pod", f"{name}-1", lambda pod: pod["status"].get("phase") == "Succeeded", within=60
+    )
+    assert asked["sandbox"]["state"] == "Released"
+    give(world, name, asked, "make it blue")
+    done = await world.phase(name, "Succeeded", within=180)
+    assert (done["epoch"], done["attempts"], done["runner"]["answer"]) == (2, 1, "Done.")
+    assert done["sandbox"]["podUID"] == asked["sandbox"]["podUID"]
+    assert done["sandbox"]["replacements"] == 0
+    assert "question" not in done["runner"]
+    calls = [event["id"] for event in world.journal(f"{name}-2") if event["type"] == "tool.call"]
+    assert calls == ["c"]
