@@ -25,7 +25,8 @@ CHANGED: Json = {
     "failure": {"class": "AppError", "message": "x"}, "conditions": [], "queue": {"position": 2, "reason": "ThreadBusy"},
     "epoch": 3, "attempts": 3, "podName": "other", "podUID": "other", "threadId": "other",
     "profile": {"uid": "other", "generation": 4}, "startTime": LATER, "epochTime": LATER, "runningTime": LATER,
-    "completionTime": LATER, "deadline": LATER, "cancelled": True, "sandbox": {"endpoint": "http://192.0.2.9:1"},
+    "pausedSince": LATER, "pausedSeconds": 6, "completionTime": LATER, "deadline": LATER, "cancelled": True,
+    "sandbox": {"endpoint": "http://192.0.2.9:1"},
 }  # fmt: skip
 """Another valid value of each field of the operator."""
 
