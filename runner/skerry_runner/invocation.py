@@ -8,19 +8,17 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
-from langchain_core.messages import HumanMessage
-from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.types import Command
 
 from skerry_api.document import RunDocument
 from skerry_api.phases import OutcomeClass, StopReason
-from skerry_api.report import Outcome, Progress, Question
-from skerry_runner.agent import Agent, build_agent, steps_for
+from skerry_api.report import Outcome, Progress
+from skerry_runner.agent import Agent, build_agent
 from skerry_runner.artifacts import keeper_of
 from skerry_runner.budget import Budget
 from skerry_runner.context import RunContext, ToolLimits
+from skerry_runner.conversation import Conversation
 from skerry_runner.customrows import tool_names
 from skerry_runner.ending import end_of
 from skerry_runner.events import RunStart, ScriptUnused
@@ -36,19 +34,17 @@ from skerry_runner.memory.stores import store_at
 from skerry_runner.models.build import BuiltModel, build_model, build_title_model
 from skerry_runner.models.observer import ModelObserver
 from skerry_runner.outcome import Redactor, RunEnded, app_error, awaiting, cut_bytes, model_error, redacted
-from skerry_runner.paths import SKILLS
-from skerry_runner.pause import Paused, Pending, open_question
+from skerry_runner.pause import Paused
 from skerry_runner.persistence.claim import claim_of, thread_key
 from skerry_runner.persistence.opening import KeptState, StatePlace, open_state
 from skerry_runner.ports import Ports, RunResult
 from skerry_runner.session import SandboxSession
-from skerry_runner.skills import Skill, files_of
-from skerry_runner.state import RunLimits
+from skerry_runner.skills import Skill
 from skerry_runner.subagents.pool import SubagentPool
 from skerry_runner.subagents.replay import seed_played
 from skerry_runner.toolservers import NoToolServers, OpenServers, ToolServers
 from skerry_runner.tracing import spare_threads
-from skerry_runner.usage import Counts, Tally, counts_of, shown_artifacts
+from skerry_runner.usage import Counts, Tally
 
 __all__ = ["AgentBuilder", "Invocation", "thread_key", "tool_limits"]
 
@@ -160,7 +156,7 @@ class Invocation:
                 self._subagents = SubagentPool(self._document, self._built, tools)
                 agent = self._build(self._document, self._built, kept.saver, tools)
                 context = self._context()
-                state = await self._invoke(agent, context)
+                state = await self._conversation().go_on(agent, context)
             await self._draw_facts(state, context)
         except Paused as paused:
             return replace(self.result(awaiting(paused.question)), question=paused.question)
@@ -252,63 +248,15 @@ class Invocation:
         if not drawing.cancelled():
             drawing.result()
 
-    async def _invoke(self, agent: Agent, context: RunContext) -> Mapping[str, Any]:
-        document = self._document
-        config: RunnableConfig = {
-            "configurable": {"thread_id": thread_key(document)},
-            "callbacks": [self._observer],
-            "recursion_limit": steps_for(document.max_turns),
-        }
-        prompt = HumanMessage(content=document.prompt, id=f"{document.run.uid}__prompt")
-        kept = await agent.aget_state(config)
-        self._tally.title(kept.values.get("title"))
-        state: dict[str, Any] | None = {"messages": [prompt]}
-        if any(message.id == prompt.id for message in kept.values.get("messages", ())):
-            # An earlier epoch of this run began: go on from its last checkpoint.
-            counts = counts_of((kept.values.get("limits") or {}).get(document.run.uid, RunLimits()))
-            shown = shown_artifacts(kept.values.get("artifacts") or (), document.run.uid)
-            self._tally.seed(replace(counts, artifacts=shown))
-            state = None
-            if not kept.next:
-                return kept.values
-        for file in self._files:
-            # What an earlier epoch brought may have been worked on since.
-            self.session.staging.add(file.path, file.data, keep=True, only_missing=state is None)
-        if self._skills:
-            self.session.staging.install(SKILLS, files_of(self._skills))
-        # A question that an earlier run of the thread left open is history: pairing mends its call.
-        pending = open_question(kept.interrupts) if state is None else None
-        return await self._talk(agent, state, config, context, pending)
-
-    async def _talk(
-        self,
-        agent: Agent,
-        given: Any,
-        config: RunnableConfig,
-        context: RunContext,
-        pending: Pending | None,
-    ) -> Mapping[str, Any]:
-        """Invoke the agent, and again for every question that is answered. Raises Paused."""
-        while True:
-            if pending is not None:
-                question = self._redacted(pending.question)
-                answer = await self._ports.questions.ask(question)
-                if answer is None:
-                    raise Paused(question)
-                given = Command(resume={pending.interrupt: answer})
-                context = replace(context, resumes=frozenset({question.id}))
-            state: Mapping[str, Any] = await agent.ainvoke(given, config, context=context, durability="sync")
-            pending = open_question(state.get("__interrupt__", ()))
-            if pending is None:
-                return state
-
-    def _redacted(self, question: Question) -> Question:
-        texts = {
-            "text": self._redact(question.text),
-            "context": None if question.context is None else self._redact(question.context),
-            "options": tuple(self._redact(option) for option in question.options),
-        }
-        return question.model_copy(update=texts)
+    def _conversation(self) -> Conversation:
+        return Conversation(
+            self._document,
+            session=self.session,
+            tally=self._tally,
+            observer=self._observer,
+            questions=self._ports.questions,
+            redact=self._redact,
+        )
 
     def _context(self) -> RunContext:
         document, ports = self._document, self._ports
