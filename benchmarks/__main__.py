@@ -11,6 +11,7 @@ from benchmarks.idle import idle
 from benchmarks.lifecycle import lifecycle, writes_per_run
 from benchmarks.memory import memory_queue
 from benchmarks.roundtrip import roundtrip
+from benchmarks.scale import scale
 from skerry_testing.apiserver import ApiServer
 from skerry_testing.stack import Stack, running_stack
 from skerry_testing.world import World
@@ -51,6 +52,7 @@ def main() -> None:
     parser.add_argument("--quiet", type=float, default=60, help="seconds of quiet")
     options = parser.parse_args()
     _table("Memory's queue", asyncio.run(memory_queue()))
+    _table(f"{options.count} runs on an API server without nodes", asyncio.run(scale(options.count)))
     with running_stack("bench", NAMESPACE) as stack:
         print(f"{os.cpu_count()} cores; cluster, operator and benchmark share them")
         asyncio.run(_measure(stack, options))

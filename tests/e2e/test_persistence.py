@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from skerry_api.names import sandbox_id, state_volume_name
@@ -9,6 +10,7 @@ from skerry_testing.eventually import eventually_true
 from skerry_testing.world import World, bash, say
 
 APPEND = "echo once >> count.txt"
+FACT = {"content": "Likes to count.", "category": "preference", "confidence": 0.9}
 
 
 async def test_a_run_goes_on_from_its_volume_and_the_next_run_knows_the_thread(world: World) -> None:
@@ -16,13 +18,18 @@ async def test_a_run_goes_on_from_its_volume_and_the_next_run_knows_the_thread(w
     await world.create(
         "AgentProfile",
         "kept",
-        {"model": {"name": "scripted"}, "persistence": {"type": "Volume", "volume": volume}},
+        {
+            "model": {"name": "scripted"},
+            "persistence": {"type": "Volume", "volume": volume},
+            "pipeline": {"memory": {"enabled": True}},
+        },
     )
     first = await world.run(
         bash(APPEND, "c1"),
         # While the model thinks about this one, the runner is killed.
         bash("wc -l < count.txt", "c2", delaySeconds=6),
         say("Counted.", r"bash .success.: 1"),
+        {"purpose": "memory", "say": json.dumps({"add": [FACT]})},
         profileRef={"name": "kept"},
         threadId="kept",
     )  # fmt: skip
@@ -38,9 +45,13 @@ async def test_a_run_goes_on_from_its_volume_and_the_next_run_knows_the_thread(w
     assert done["runner"]["progress"]["turn"] == 3
     calls = [event for event in world.journal(f"{first}-2") if event["type"] == "tool.call"]
     assert [call["id"] for call in calls] == ["c2"]
+    (learned,) = [event for event in world.journal(f"{first}-2") if event["type"] == "memory.updated"]
+    assert (learned["status"], learned["added"]) == ("updated", 1)
 
     second = await world.run(
-        say("Still there.", "Counted", "echo once"), profileRef={"name": "kept"}, threadId="kept"
+        say("Still there.", "Counted", "echo once", r"<memory>\n- Likes to count\."),
+        profileRef={"name": "kept"},
+        threadId="kept",
     )
     later = await world.phase(second, "Succeeded")
 
