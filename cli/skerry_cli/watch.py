@@ -97,14 +97,21 @@ class Journal:
 
     def _is_news(self, line: bytes) -> bool:
         """Lines that are no journal's (a crash before it) are always told."""
-        try:
-            seq = int(json.loads(line)["seq"])
-        except (ValueError, TypeError, KeyError):
+        seq = _seq(line)
+        if seq is None:
             return bool(line.strip())
         if seq <= self._seen:
             return False
         self._seen = seq
         return True
+
+
+def _seq(line: bytes) -> int | None:
+    """The number of a journal's line, None for any other."""
+    try:
+        return int(json.loads(line)["seq"])
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 class _Incomplete(Exception):
@@ -169,7 +176,8 @@ class Watcher:
     def _show(self, line: bytes) -> None:
         text = line.decode(errors="replace")
         if self.as_json:
-            self.say(text)
+            # A Pod's log holds more than the journal: the runner's own log, a crash before it.
+            (self.tell if _seq(line) is None else self.say)(text)
             return
         try:
             words = told_of_event(json.loads(line))

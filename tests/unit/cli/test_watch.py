@@ -143,6 +143,14 @@ async def test_what_the_stream_lacks_comes_from_the_log_once(stand: Stand, kept:
     assert [json.loads(line)["seq"] for line in stand.said] == [1, 2, 3, 4, 5]
 
 
+async def test_json_is_the_journal_and_the_rest_of_the_log_stands_aside(stand: Stand) -> None:
+    stand.states([RUNNING, SUCCEEDED])
+    stand.log(b'{"level": "warning", "message": "slow"}\n', called(1))
+    await follow(stand.watcher(as_json=True))
+    assert [json.loads(line)["seq"] for line in stand.said] == [1]
+    assert '{"level": "warning", "message": "slow"}' in stand.told
+
+
 async def test_a_journal_that_is_nowhere_is_said_and_the_end_still_told(stand: Stand) -> None:
     stand.states([RUNNING, SUCCEEDED])
     await follow(stand.watcher())
