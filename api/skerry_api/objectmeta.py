@@ -20,6 +20,8 @@ _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = re.compile(rf"{_LABEL}(\.{_LABEL})*", re.ASCII)
 _NAMESPACE = re.compile(_LABEL, re.ASCII)
 _QUALIFIED = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?", re.ASCII)
+_DOTLESS = {"AgentRun": 52, "Sandbox": 63}
+"""Kinds whose names rules of their own hold to labels of at most so many characters: told at once."""
 _GENERATED = 5
 """Characters that the API server puts behind a generateName."""
 _ANNOTATIONS_MAX = 256 * 1024
@@ -33,19 +35,19 @@ def final_name(metadata: dict[str, Any]) -> str:
     return f"{prefix[: 63 - _GENERATED]}{'x' * _GENERATED}" if isinstance(prefix, str) and prefix else ""
 
 
-def check_metadata(metadata: Any) -> Iterator[Problem]:
-    """Unknown fields, names, labels and annotations."""
+def check_metadata(metadata: Any, kind: str = "") -> Iterator[Problem]:
+    """Unknown fields, names, labels and annotations; `kind` is whose metadata it is, for its words."""
     if not isinstance(metadata, dict):
         yield Problem("metadata", "must be an object")
         return
     for name in metadata.keys() - _FIELDS:
         yield Problem(f"metadata.{name}", "unknown field")
-    yield from _names(metadata)
+    yield from _names(metadata, kind)
     yield from _labels(metadata.get("labels"))
     yield from _annotations(metadata.get("annotations"))
 
 
-def _names(metadata: dict[str, Any]) -> Iterator[Problem]:
+def _names(metadata: dict[str, Any], kind: str) -> Iterator[Problem]:
     strings = {key: metadata.get(key) for key in ("name", "generateName", "namespace")}
     for key, value in strings.items():
         if value is not None and not isinstance(value, str):
@@ -56,8 +58,10 @@ def _names(metadata: dict[str, Any]) -> Iterator[Problem]:
         yield Problem("metadata.name", "is required")
     elif len(name) > 253 or not _SUBDOMAIN.fullmatch(name):
         key = "name" if metadata.get("name") else "generateName"
+        limit = _DOTLESS.get(kind)
+        signs = "digits, '-' and '.'" if limit is None else "digits and '-', no dots"
         yield Problem(
-            f"metadata.{key}", "must be lower-case letters, digits, '-' and '.', at most 253 characters"
+            f"metadata.{key}", f"must be lower-case letters, {signs}, at most {limit or 253} characters"
         )
     namespace = strings["namespace"]
     if namespace and (len(namespace) > 63 or not _NAMESPACE.fullmatch(namespace)):

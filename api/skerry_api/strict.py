@@ -32,7 +32,7 @@ def check(raw: Any, old: dict[str, Any] | None = None, *, local: bool = False) -
     body = _body(schema)
     problems = [
         *unknown_fields(body, {key: value for key, value in raw.items() if key != "metadata"}, ""),
-        *check_metadata(raw.get("metadata")),
+        *check_metadata(raw.get("metadata"), raw["kind"]),
     ]
     full = apply_defaults({key: value for key, value in raw.items() if key != "status"})
     problems += misfits(body, {key: full[key] for key in full if key != "metadata"}, "")
