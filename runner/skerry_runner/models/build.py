@@ -8,11 +8,12 @@ from typing import Any, cast
 from langchain_core.language_models.chat_models import BaseChatModel
 
 from skerry_api.document import DocumentModel, RunDocument
+from skerry_api.phases import ModelErrorReason
 from skerry_runner.models.parameters import model_parameters
 from skerry_runner.models.scripted.model import ScriptedModel
 from skerry_runner.models.scripted.parse import parse_script
 from skerry_runner.models.scripted.playhead import Playhead
-from skerry_runner.outcome import InvalidDocument, RunEnded, model_error, public_endpoint
+from skerry_runner.outcome import InvalidDocument, RunEnded, model_error, model_failed, public_endpoint
 
 __all__ = ["SCRIPTED", "BuiltModel", "build_model", "build_title_model", "endpoint_of"]
 
@@ -30,6 +31,15 @@ _NO_KEY = "none"
 
 _EXTRAS = {"anthropic": "anthropic", "google_genai": "google"}
 """Providers whose packages are extras of ours, left out of the runner image by default."""
+_NAME = "spec.model.name"
+_FORM = (
+    "must be scripted or provider:model, such as openai:MODEL; the extras skerry[anthropic] and skerry[google] add "
+    "the providers anthropic and google_genai"
+)
+_NO_KEY_HELP = (
+    "no key: name a Secret in spec.model.apiKeySecretRef of the profile (for `skerry run` that Secret stands in the "
+    "-f files, or the key in SKERRY_MODEL_API_KEY)"
+)
 
 
 @dataclass(frozen=True)
@@ -89,14 +99,24 @@ def _provider_model(model: DocumentModel, endpoint: str, api_key: str | None) ->
     try:
         return cast("BaseChatModel", init_chat_model(model.name, **settings))
     except ImportError as error:
-        raise InvalidDocument(
-            "UnknownModel", "model.name", f"{model.name}: {_lacking(provider, error)}"
-        ) from error
+        raise InvalidDocument("UnknownModel", _NAME, f"{model.name}: {_lacking(provider, error)}") from error
     except Exception as error:
         # init_chat_model has no error of its own for a name that it can't place.
         if isinstance(error, ValueError) and "provider" in str(error).lower() and type(error) is ValueError:
-            raise InvalidDocument("UnknownModel", "model.name", f"{model.name}: {error}") from error
+            raise InvalidDocument("UnknownModel", _NAME, f"{model.name}: {_FORM}") from error
+        if api_key is None and _wants_key(error):
+            raise RunEnded(
+                model_failed(
+                    ModelErrorReason.AUTHENTICATION_FAILED, f"{model.name}: {_NO_KEY_HELP}", endpoint
+                )
+            ) from error
         raise RunEnded(model_error(error, endpoint)) from error
+
+
+def _wants_key(error: Exception) -> bool:
+    """Whether a client could not be made for want of a key: each provider has words of its own for that."""
+    text = str(error).lower()
+    return any(word in text for word in ("credential", "api_key", "api key"))
 
 
 def _lacking(provider: str, error: ImportError) -> str:

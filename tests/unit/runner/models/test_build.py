@@ -56,13 +56,17 @@ def test_endpoints_are_named_without_credentials() -> None:
 @pytest.mark.parametrize(
     ("name", "reason", "message"),
     [
-        ("nobody-knows-this", "UnknownModel", "model.name: nobody-knows-this: "),
-        ("acme:model", "UnknownModel", "model.name: acme:model: "),
+        (
+            "nobody-knows-this",
+            "UnknownModel",
+            "spec.model.name: nobody-knows-this: must be scripted or provider:model",
+        ),
+        ("acme:model", "UnknownModel", "spec.model.name: acme:model: must be scripted or provider:model"),
         (
             "anthropic:claude",
             "UnknownModel",
             (
-                "model.name: anthropic:claude: this runner lacks the package for anthropic: "
+                "spec.model.name: anthropic:claude: this runner lacks the package for anthropic: "
                 "install the extra skerry[anthropic]"
             ),
         ),
@@ -70,7 +74,7 @@ def test_endpoints_are_named_without_credentials() -> None:
             "google_genai:gemini",
             "UnknownModel",
             (
-                "model.name: google_genai:gemini: this runner lacks the package for "
+                "spec.model.name: google_genai:gemini: this runner lacks the package for "
                 "google_genai: install the extra skerry[google]"
             ),
         ),
@@ -89,6 +93,10 @@ def test_a_provider_without_a_key_is_a_model_error(monkeypatch: pytest.MonkeyPat
     assert (caught.value.outcome.class_, caught.value.outcome.endpoint) == (
         OutcomeClass.MODEL_ERROR,
         "openai",
+    )
+    assert (caught.value.outcome.reason, "spec.model.apiKeySecretRef" in caught.value.outcome.message) == (
+        "AuthenticationFailed",
+        True,
     )
 
 
