@@ -18,7 +18,7 @@ from skerry_runner.guardrail.types import ALLOWED, Decision, GuardedCall, denied
 from skerry_runner.outcome import InvalidDocument
 from skerry_runner.paths import WORKSPACE
 
-__all__ = ["REGEX_SECONDS", "Rules", "values_at"]
+__all__ = ["REGEX_SECONDS", "Rules", "anchored", "values_at"]
 
 REGEX_SECONDS = 0.2
 VALUES_MAX = 1000
@@ -50,7 +50,7 @@ class _Test:
         except regex.error as error:
             raise InvalidDocument(_REASON, f"{where}.regex", str(error)) from None
         try:
-            self._glob = glob_regex(_anchored(rule.glob)) if rule.glob is not None else None
+            self._glob = glob_regex(anchored(rule.glob)) if rule.glob is not None else None
         except BadGlob as error:
             raise InvalidDocument(_REASON, f"{where}.glob", str(error)) from None
 
@@ -75,7 +75,8 @@ class _Test:
         return any(found) if denies else bool(found) and all(found)
 
 
-def _anchored(glob: str) -> str:
+def anchored(glob: str) -> str:
+    """The pattern as it is held to absolute paths without their first slash."""
     if glob.startswith("/"):
         return glob[1:] or "**"
     return f"{WORKSPACE[1:]}/{glob}" if "/" in glob.rstrip("/") else glob

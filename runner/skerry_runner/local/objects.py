@@ -15,6 +15,7 @@ from skerry_api.defaults import apply_defaults
 from skerry_api.kinds import KINDS
 from skerry_api.problems import Problem
 from skerry_api.strict import check
+from skerry_runner.local.profilefaults import profile_faults
 from skerry_runner.local.yamldoc import Document, FileProblem
 
 __all__ = [
@@ -91,7 +92,10 @@ def check_document(document: Document, *, local: bool) -> list[FileProblem]:
     raw = document.raw
     kind = raw.get("kind") if isinstance(raw, dict) else None
     if kind in KINDS or not isinstance(raw, dict):
-        return [document.at(problem) for problem in check(raw, local=local)]
+        problems = check(raw, local=local)
+        if kind == AgentProfile.KIND and not problems:
+            problems = list(profile_faults(AgentProfile.read(whole(raw))))
+        return [document.at(problem) for problem in problems]
     if kind in _CORE:
         return [document.at(problem) for problem in _check_core(raw)]
     known = ", ".join((*KINDS, *sorted(_CORE)))

@@ -50,6 +50,17 @@ def test_good_manifests_in_many_files() -> None:
     assert out == f"{len(files)} good\n"
 
 
+def test_an_expression_that_would_fail_every_run() -> None:
+    rules = "".join(
+        f"    - {{tool: bash, argument: command, regex: '{text}'}}\n" for text in ("a+", "(a", "[b")
+    )
+    told = said(PROFILE + "  guardrail:\n    rules:\n" + rules)
+    assert [line.partition(": not a regular expression: ")[0] for line in told] == [
+        "0.yaml:9: AgentProfile p: spec.guardrail.rules[1].regex",
+        "0.yaml:10: AgentProfile p: spec.guardrail.rules[2].regex",
+    ]
+
+
 def test_every_problem_of_every_document_of_every_file(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(
         RUN + "  prompt: hi\n  threadID: t\n---\n" + RUN.replace("{name: r}", "{name: q}")
