@@ -55,6 +55,8 @@ async def _artifacts(kubectl: Kubectl, name: str, output: ListOutput, fetch: Fet
     listed = (runner.artifacts if runner else None) or ()
     if fetch is None:
         _show(listed, output)
+        if not listed:
+            print(f"AgentRun {name} presented no files", file=sys.stderr)
         return 0
     failures = await _fetch_all(kubectl, run, listed, fetch)
     for failure in failures:

@@ -16,12 +16,13 @@ from skerry_runner.local.yamldoc import Document, FileProblem, parse_documents
 __all__ = ["read_documents", "read_files", "read_script"]
 
 STDIN = "-"
+_SUFFIXES = {".yaml", ".yml", ".json"}
 
 
 def read_documents(files: tuple[str, ...]) -> tuple[list[Document], list[FileProblem]]:
     documents: list[Document] = []
     problems: list[FileProblem] = []
-    for file in files:
+    for file in (each for given in files for each in _expanded(given)):
         text = _text(file)
         if isinstance(text, FileProblem):
             problems.append(text)
@@ -30,6 +31,13 @@ def read_documents(files: tuple[str, ...]) -> tuple[list[Document], list[FilePro
         documents += found
         problems += faults
     return documents, problems
+
+
+def _expanded(given: str) -> list[str]:
+    """A directory stands for its manifests, not for those of its folders, as with kubectl; in order of their names."""
+    if given == STDIN or not Path(given).is_dir():
+        return [given]
+    return sorted(str(path) for path in Path(given).iterdir() if path.suffix in _SUFFIXES and path.is_file())
 
 
 def read_script(path: Path | None) -> tuple[tuple[str, str] | None, list[FileProblem]]:

@@ -16,6 +16,9 @@ __all__ = ["Kubectl", "KubectlError", "find_kubectl", "objects"]
 
 Json = dict[str, Any]
 _FORWARDING = re.compile(rb"Forwarding from 127\.0\.0\.1:(\d+) ")
+_LOGGED = re.compile(r"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ ")
+"""How klog begins a line."""
+_NO_CLUSTER = ("localhost:8080", "no configuration has been provided")
 _CHUNK = 256 * 1024
 _LINE_MAX = 64 * 1024 * 1024
 """Longest line that is read: an AgentRun, or a line of a journal."""
@@ -137,4 +140,9 @@ async def _end(child: asyncio.subprocess.Process) -> None:
 
 
 def _said(error: bytes) -> str:
-    return error.decode(errors="replace").strip() or "kubectl failed without a word"
+    """What matters of kubectl's stderr: no lines of its log, and plain words where it has no cluster."""
+    lines = [line for line in error.decode(errors="replace").splitlines() if line.strip()]
+    if any(sign in line for line in lines for sign in _NO_CLUSTER):
+        return "no cluster is configured: set KUBECONFIG or give --context"
+    said = [line for line in lines if not _LOGGED.match(line)] or lines[-1:]
+    return "\n".join(said).strip() or "kubectl failed without a word"

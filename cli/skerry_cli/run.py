@@ -16,6 +16,7 @@ from skerry_api.agentrun import AgentRun
 from skerry_api.document import RunDocument
 from skerry_api.persistence import PersistenceType
 from skerry_api.phases import RunPhase
+from skerry_api.problems import Problem
 from skerry_cli.inputs import read_documents, read_files, read_script
 from skerry_cli.output import Output
 from skerry_cli.resume import Resumed, resumed
@@ -59,6 +60,10 @@ def run_locally(request: Request) -> int:
     script, script_problems = read_script(request.script)
     given, given_problems = read_files(request.given)
     problems += script_problems + given_problems
+    if not documents and not problems:
+        problems.append(
+            FileProblem(", ".join(request.files), None, "", Problem("", "no AgentRun in the files"))
+        )
     if problems:
         return _refuse(problems)
     options = Options(script, request.thread, given)

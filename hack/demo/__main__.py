@@ -92,6 +92,7 @@ def _show(target: Target, options: argparse.Namespace, run: dict[str, Any]) -> N
             else []
         ),
         ("the next run in the same sandbox", "k apply -f examples/hello/again/run.yaml"),
+        ("watch that run", _watch(options)),
         ("the operator's log", f"k -n {SYSTEM} logs deployment/skerry-operator"),
         ("what a run can say", "k explain agentrun.spec"),
         ("a real model", "examples/openai/README.md"),
@@ -100,8 +101,15 @@ def _show(target: Target, options: argparse.Namespace, run: dict[str, Any]) -> N
         look.append(("an address of this machine that Pods reach", target.host_address))
     look.append(("take it away", _way_down(options)))
     print(f"\nWhere to look next, after\n  alias k='{target.hint} -n {options.namespace}'")
+    if target.reach:
+        print(f"  {target.reach}")
     for what, command in look:
         print(f"  {what:<44} {command}")
+
+
+def _watch(options: argparse.Namespace) -> str:
+    context = f" --context {options.context}" if options.context else ""
+    return f".venv/bin/skerry watch hello-again -n {options.namespace}{context}"
 
 
 def _way_down(options: argparse.Namespace) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ __all__ = ["DemoFailed", "Target", "embedded", "existing", "loader_for", "parse_
 
 ROOT = Path(__file__).resolve().parents[2]
 DEV = ROOT / "hack" / "skerry-dev"
+_TYPED = shlex.quote(str(DEV))
 
 
 class DemoFailed(Exception):
@@ -29,6 +31,8 @@ class Target:
     helm: tuple[str, ...]
     hint: str
     """What a person types for kubectl."""
+    reach: str | None = None
+    """What a person types so that `skerry` finds the cluster; None: it needs `--context` alone."""
     registry_push: str | None = None
     registry_pull: str | None = None
     tls: bool = False
@@ -65,7 +69,8 @@ def parse_status(status: dict[str, Any]) -> Target:
     return Target(
         kubectl=(str(status["kubectl"]), "--kubeconfig", kubeconfig),
         helm=(str(status["helm"]), "--kubeconfig", kubeconfig),
-        hint=f"hack/skerry-dev kubectl --name {status['name']} --",
+        hint=f"{_TYPED} kubectl --name {status['name']} --",
+        reach=f'eval "$({_TYPED} env --name {status["name"]})"',
         registry_push=str(status["registryPush"]),
         registry_pull=str(status["registryPull"]),
         cluster_cidrs=(str(status["podCIDR"]), str(status["serviceCIDR"])),

@@ -72,7 +72,10 @@ async def run_document(
     ports.journal.emit(invocation.start_event())
     async with invocation.session.hold():
         result = await until_end(invocation, ports.cancellation)
-    invocation.note_unused()
+    if (
+        result.outcome.class_ is not OutcomeClass.AWAITING_INPUT
+    ):  # a pause: the rest of the script is still to come
+        invocation.note_unused()
     ports.journal.emit(
         RunEnd(
             outcome=result.outcome,

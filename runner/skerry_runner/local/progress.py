@@ -36,7 +36,10 @@ def told(event: dict[str, Any]) -> str | None:
         case {"type": "sandbox.acquired", "sandboxId": sandbox}:
             words = f"  sandbox {sandbox}"
         case {"type": "script.unused", "steps": steps}:
-            words = f"  {len(steps)} steps of the script were not played"
+            count = (
+                "1 step of the script was" if len(steps) == 1 else f"{len(steps)} steps of the script were"
+            )
+            words = f"  {count} not played"
         case _:
             pass
     return words

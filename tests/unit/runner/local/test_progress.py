@@ -25,6 +25,7 @@ from skerry_runner.local.progress import ProgressSink, told
         ),
         ({"type": "loop.stop", "tools": ["ls"], "count": 5}, "✗ the agent is stopped: ls, 5 times"),
         ({"type": "model.request"}, None),
+        ({"type": "script.unused", "steps": [1]}, "  1 step of the script was not played"),
         ({"type": "script.unused", "steps": [1, 2]}, "  2 steps of the script were not played"),
     ],
 )
