@@ -72,10 +72,8 @@ async def run_document(
     ports.journal.emit(invocation.start_event())
     async with invocation.session.hold():
         result = await until_end(invocation, ports.cancellation)
-    if (
-        result.outcome.class_ is not OutcomeClass.AWAITING_INPUT
-    ):  # a pause: the rest of the script is still to come
-        invocation.note_unused()
+    if result.outcome.class_ is not OutcomeClass.AWAITING_INPUT:
+        invocation.note_unused()  # in a pause the rest of the script is still to come
     ports.journal.emit(
         RunEnd(
             outcome=result.outcome,
