@@ -79,7 +79,7 @@ def ready(full: Instance, name: str) -> None:
 def test_every_component_runs_and_the_node_is_ready(full: Instance) -> None:
     status = full.status()
     assert status["health"] == "Up"
-    assert len(status["components"]) == 9
+    assert len(status["components"]) == 10
     assert 0 not in status["components"].values()
     node = json.loads(full.kubectl("get", "node", "node", "-o", "json"))
     assert node["status"]["nodeInfo"]["kubeletVersion"] == "v1.37.2"

@@ -7,6 +7,7 @@ neither. `Proc` takes its root, so tests give it a tree of files.
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,16 +17,22 @@ from skerry_devcluster.ledger import Resource
 __all__ = ["TOKEN", "Proc", "Process"]
 
 TOKEN = "SKERRY_DEVCLUSTER_TOKEN"
+_EXITING = 0x4  # PF_EXITING of the kernel's include/linux/sched.h
+_SIGKILL = 1 << (signal.SIGKILL - 1)
 
 
 @dataclass(frozen=True)
 class Process:
-    """One process: `start` is in clock ticks after boot, `state` the kernel's letter."""
+    """One process: `start` is in clock ticks after boot, `state` the kernel's letter.
+
+    `dying`: killed, but not gone yet; one that waits for its disk may take seconds.
+    """
 
     pid: int
     start: int
     state: str
     parent: int
+    dying: bool = False
 
     @property
     def alive(self) -> bool:
@@ -45,7 +52,17 @@ class Proc:
             return None
         # the command name may hold blanks and brackets: fields count from the last bracket
         fields = text.rpartition(")")[2].split()
-        return Process(pid=pid, state=fields[0], parent=int(fields[1]), start=int(fields[19]))
+        dying = bool(int(fields[6]) & _EXITING) or self._killed(pid)
+        return Process(pid=pid, state=fields[0], parent=int(fields[1]), start=int(fields[19]), dying=dying)
+
+    def _killed(self, pid: int) -> bool:
+        """Whether SIGKILL waits to be taken."""
+        try:
+            lines = (self._root / str(pid) / "status").read_text().splitlines()
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        pending = (line.split()[1] for line in lines if line.startswith(("SigPnd:", "ShdPnd:")))
+        return any(int(mask, 16) & _SIGKILL for mask in pending)
 
     def pids(self) -> Iterator[int]:
         for entry in self._root.iterdir():

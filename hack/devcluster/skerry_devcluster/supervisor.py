@@ -63,9 +63,11 @@ class Supervisor:
         return None
 
     def current(self, name: str, fingerprint: str) -> bool:
-        """Whether it runs, and as it would be started now."""
+        """Whether it runs and will go on to, and as it would be started now."""
         return any(
-            resource.fingerprint == fingerprint and self._proc.running(resource)
+            resource.fingerprint == fingerprint
+            and (process := self._proc.running(resource)) is not None
+            and not process.dying
             for resource in self._ledger.processes(name)
         )
 

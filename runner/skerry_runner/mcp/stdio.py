@@ -24,6 +24,8 @@ __all__ = ["Diagnosis", "Lines", "command_of", "open_stdio"]
 
 log = logging.getLogger(__name__)
 STDERR_KEPT = 2000
+_LAST_WORDS = 2.0
+"""Seconds in which a server that takes no more messages may end and say why."""
 _CLOSED = (anyio.ClosedResourceError, anyio.BrokenResourceError)
 Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 
@@ -87,8 +89,9 @@ async def open_stdio(
     write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     try:
         async with incoming, read, write, outgoing, anyio.create_task_group() as pumps:
-            pumps.start_soon(_read, process, incoming, diagnosis)
-            pumps.start_soon(_write, process, outgoing, incoming)
+            over = anyio.Event()
+            pumps.start_soon(_read, process, incoming, diagnosis, over)
+            pumps.start_soon(_write, process, outgoing, incoming, over)
             try:
                 yield read, write
             finally:
@@ -98,7 +101,7 @@ async def open_stdio(
             await process.end()
 
 
-async def _read(process: Process, incoming: Incoming, diagnosis: Diagnosis) -> None:
+async def _read(process: Process, incoming: Incoming, diagnosis: Diagnosis, over: anyio.Event) -> None:
     lines = Lines()
 
     async def take(chunk: Chunk) -> None:
@@ -122,10 +125,15 @@ async def _read(process: Process, incoming: Incoming, diagnosis: Diagnosis) -> N
             return
         except SandboxError as error:
             diagnosis.error = error
+        finally:
+            over.set()
 
 
 async def _write(
-    process: Process, outgoing: MemoryObjectReceiveStream[SessionMessage], incoming: Incoming
+    process: Process,
+    outgoing: MemoryObjectReceiveStream[SessionMessage],
+    incoming: Incoming,
+    over: anyio.Event,
 ) -> None:
     async for each in outgoing:
         text = each.message.model_dump_json(by_alias=True, exclude_unset=True)
@@ -135,5 +143,8 @@ async def _write(
             raise
         except SandboxError as error:
             log.info("the server takes no more messages", extra={"error": repr(error)})
+            # Most often since it has ended: what it said, and how it ended, may still be on the way.
+            with anyio.move_on_after(_LAST_WORDS):
+                await over.wait()
             await incoming.aclose()
             return

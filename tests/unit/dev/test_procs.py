@@ -19,12 +19,21 @@ class FakeProc:
         (root / "cpuinfo").write_text("no process\n")
 
     def add(
-        self, pid: int, start: int, *, name: str = "etcd", state: str = "S", token: str | None = None
+        self,
+        pid: int,
+        start: int,
+        *,
+        name: str = "etcd",
+        state: str = "S",
+        token: str | None = None,
+        flags: int = 0,
+        pending: int = 0,
     ) -> None:
         place = self.root / str(pid)
         place.mkdir()
-        zeros = " ".join(["0"] * 17)
-        (place / "stat").write_text(f"{pid} ({name}) {state} 1 {zeros} {start} 0 0\n")
+        zeros = " ".join(["0"] * 12)
+        (place / "stat").write_text(f"{pid} ({name}) {state} 1 0 0 0 0 {flags} {zeros} {start} 0 0\n")
+        (place / "status").write_text(f"Name:\t{name}\nSigPnd:\t{pending:016x}\nShdPnd:\t{0:016x}\n")
         variables = ["PATH=/bin", *([f"{TOKEN}={token}"] if token else [])]
         (place / "environ").write_bytes(b"".join(f"{variable}\0".encode() for variable in variables))
 
@@ -42,6 +51,19 @@ def entry(pid: int = 0, start: int = 0) -> Resource:
 def test_names_do_not_shift_the_fields(fake: FakeProc, name: str) -> None:
     fake.add(10, 777, name=name)
     assert Proc(fake.root).get(10) == Process(pid=10, start=777, state="S", parent=1)
+
+
+@pytest.mark.parametrize(
+    ("flags", "pending", "dying"),
+    [(0x400040, 0, False), (0x400044, 0, True), (0, 1 << 8, True), (0, 1 << 14, False)],
+)
+def test_who_was_killed_is_dying_while_still_there(
+    fake: FakeProc, flags: int, pending: int, dying: bool
+) -> None:
+    fake.add(10, 777, flags=flags, pending=pending, state="D")
+    process = Proc(fake.root).get(10)
+    assert process is not None
+    assert (process.alive, process.dying) == (True, dying)
 
 
 def test_nobody(fake: FakeProc) -> None:
