@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from skerry_api.phases import TERMINAL
+from skerry_api.phases import TERMINAL, RunPhase
+from skerry_api.report import Question
+from skerry_cli.asking import question_text
 
 __all__ = ["is_over", "pod_to_read", "told"]
 
@@ -19,6 +21,11 @@ def told(before: Json | None, run: Json) -> list[str]:
         lines.append(f"{new['phase']}{_because(new)}")
     elif new.get("epoch") != old.get("epoch") and "epoch" in new:
         lines.append(f"{new['phase']}: epoch {new['epoch']}")
+    question = _open_question(run)
+    if question is not None and question != _open_question(before or {}):
+        lines += [f"  {line}".rstrip() for line in question_text(question).splitlines()]
+        options = " or --option N" if question.options else ""
+        lines.append(f"  answer it with: skerry answer {run['metadata']['name']} --text TEXT{options}")
     if _asked(new) and not _asked(old):
         lines.append("the agent needs a sandbox: the runner asks for one")
     given, gave = new.get("sandbox") or {}, old.get("sandbox") or {}
@@ -26,6 +33,14 @@ def told(before: Json | None, run: Json) -> list[str]:
         replaced = f", replaced {given['replacements']}×" if given.get("replacements") else ""
         lines.append(f"sandbox {given['name']}: {given['state']}{replaced}")
     return lines
+
+
+def _open_question(run: Json) -> Question | None:
+    status = run.get("status", {})
+    asked = (status.get("runner") or {}).get("question")
+    if status.get("phase") != RunPhase.AWAITING_INPUT or asked is None:
+        return None
+    return Question.model_validate(asked)
 
 
 def _asked(status: Json) -> bool:

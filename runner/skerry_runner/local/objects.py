@@ -6,6 +6,7 @@ import base64
 import binascii
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from skerry_api.agentprofile import AgentProfile
@@ -98,8 +99,10 @@ def check_document(document: Document, *, local: bool) -> list[FileProblem]:
         return [document.at(problem) for problem in problems]
     if kind in _CORE:
         return [document.at(problem) for problem in _check_core(raw)]
-    known = ", ".join((*KINDS, *sorted(_CORE)))
-    return [document.at(Problem("kind", f"{kind!r} is of no use here; known: {known}"))]
+    known = (*KINDS, *sorted(_CORE))
+    near = get_close_matches(str(kind), known, 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return [document.at(Problem("kind", f"{kind!r} is of no use here; known: {', '.join(known)}{hint}"))]
 
 
 def _check_core(raw: dict[str, Any]) -> Iterable[Problem]:

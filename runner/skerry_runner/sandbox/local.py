@@ -149,7 +149,9 @@ class LocalSandbox(Sandbox):
     def _check_command(self, command: str) -> None:
         if not self._capabilities.runs_commands:
             raise SandboxRefused(
-                "BashNotAllowed", "Commands are switched off here: this sandbox is the user's own machine."
+                "BashNotAllowed",
+                "Commands are switched off here: this sandbox is the user's own machine. "
+                "The profile's sandbox.allowLocalBash would allow them.",
             )
         if not command or "\0" in command:
             raise InvalidCall("command: is empty or holds a NUL character", "command")

@@ -58,6 +58,18 @@ def test_a_watcher_is_told_what_has_changed(before: Json | None, now: Json, line
     assert told(before, now) == lines
 
 
+def test_a_question_is_told_once_with_how_to_answer_it() -> None:
+    question = {"id": "q", "type": "MissingInfo", "text": "Which\x1b one?", "options": ["red", "blue"]}
+    asking = _run(phase="AwaitingInput", runner={"question": question})
+    lines = told(_run(phase="Running"), asking)
+    assert lines == [
+        "AwaitingInput", "  Which· one?", "", "    1. red", "    2. blue",
+        "  answer it with: skerry answer hello --text TEXT or --option N",
+    ]  # fmt: skip
+    assert told(asking, asking) == []
+    assert told(asking, _run(phase="Provisioning", epoch=2)) == ["Provisioning"]
+
+
 @pytest.mark.parametrize("phase", list(RunPhase))
 def test_only_a_terminal_phase_is_the_end(phase: RunPhase) -> None:
     assert is_over(_run(phase=phase.value)) == (

@@ -85,9 +85,9 @@ def test_standard_input_and_nothing_to_look_at() -> None:
         0, "1 good, 1 of other kinds not looked at\n", "",
     )  # fmt: skip
     assert skerry("-f", "-", stdin="") == (2, "", "-: no object of Skerry in it\n")
-    assert said(HEAD + "kind: AgentRum\n")[0].startswith(
-        "0.yaml:2: AgentRum: kind: 'AgentRum' is of no use here; known"
-    )
+    [typed] = said(HEAD + "kind: AgentRum\n")
+    assert typed.startswith("0.yaml:2: AgentRum: kind: 'AgentRum' is of no use here; known")
+    assert typed.endswith("; did you mean AgentRun?")
     secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {k: AP8=}\n"
     assert said(PROFILE, secret) == []
 

@@ -108,5 +108,8 @@ async def test_bash_that_is_not_allowed_says_so(call_without_bash: CallTool) -> 
     status, text = await call_without_bash("bash", command="echo hi")
     assert (status, text) == (
         "error",
-        "Error: Commands are switched off here: this sandbox is the user's own machine.",
+        (
+            "Error: Commands are switched off here: this sandbox is the user's own machine. "
+            "The profile's sandbox.allowLocalBash would allow them."
+        ),
     )
