@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from skerry_testing.apierrors import ApiError
 from skerry_testing.apiserver import ApiServer
 from skerry_testing.eventually import eventually_true
 from skerry_testing.stack import Stack
@@ -138,13 +139,19 @@ class World:
         """Delete what the test made, newest first, and the sandboxes that its runs left parked."""
         sandboxes = await self._sandboxes()
         for kind, name in reversed(self.made):
-            if await self.api.find(kind, name):
-                await self.api.delete(kind, name)
+            await self._delete(kind, name)
         await asyncio.gather(*(self.api.wait_gone(kind, name, within=PATIENCE) for kind, name in self.made))
         for sandbox in sandboxes:
-            if await self.api.find("Sandbox", sandbox):
-                await self.api.delete("Sandbox", sandbox)
+            await self._delete("Sandbox", sandbox)
         await asyncio.gather(*(self.sandbox_gone(sandbox) for sandbox in sandboxes))
+
+    async def _delete(self, kind: str, name: str) -> None:
+        """Unless it is gone: the operator deletes too, at any moment."""
+        try:
+            await self.api.delete(kind, name)
+        except ApiError as error:
+            if error.code != 404:
+                raise
 
     async def _sandboxes(self) -> list[str]:
         """Names of those that the test's runs have used."""
