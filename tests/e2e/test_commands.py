@@ -60,5 +60,7 @@ async def test_a_run_is_watched_live_and_afterwards_and_its_results_fetched(
     code, fetched, error = await skerry(world, "artifacts", name, "--to", str(tmp_path / "got"))
     assert (code, error, fetched.strip()) == (0, "", str(tmp_path / "got/primes.txt"))
     assert (tmp_path / "got/primes.txt").read_text(encoding="utf-8") == "1\n2\n3\n"
-    readers = [each for each in await world.api.list("Pod") if "-read-" in each["metadata"]["name"]]
+    readers = [
+        each for each in await world.api.list("Pod") if each["metadata"]["name"].startswith(f"{name}-read-")
+    ]
     assert all("deletionTimestamp" in each["metadata"] for each in readers)

@@ -61,13 +61,14 @@ async def test_a_run_goes_on_from_its_volume_and_the_next_run_knows_the_thread(w
     assert claim["status"]["phase"] == "Bound"
     assert claim["spec"]["storageClassName"] == "local"
     assert "ownerReferences" not in claim["metadata"]
+    # By name: other tests' Pods stand beside these, and some have no volumes.
     mounts = {
-        each["metadata"]["name"]: [
+        pod: [
             volume["persistentVolumeClaim"]["claimName"]
-            for volume in each["spec"]["volumes"]
+            for volume in (await world.api.get("Pod", pod))["spec"]["volumes"]
             if "persistentVolumeClaim" in volume
         ]
-        for each in await world.api.list("Pod")
+        for pod in (later["podName"], done["sandboxId"])
     }
     assert mounts[later["podName"]] == [claim["metadata"]["name"]]
     assert mounts[done["sandboxId"]] == []
