@@ -11,6 +11,7 @@ from typing import Any
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from skerry_api.agentprofile import ToolName
 from skerry_api.document import RunDocument
 from skerry_api.phases import OutcomeClass, StopReason
 from skerry_api.report import Outcome, Progress
@@ -56,8 +57,10 @@ def tool_limits(document: RunDocument) -> ToolLimits:
     """What the pipeline's settings say of the tools' own limits."""
     pipeline = document.pipeline
     limits = ToolLimits(image_bytes=pipeline.view_image.max_image_bytes)
-    # What a tool cut off could not go to a file.
-    return replace(limits, bash_chars=0) if pipeline.tool_output_budget.enabled else limits
+    budget = pipeline.tool_output_budget
+    # What a tool cut off could not go to a file; but whom the row leaves alone keeps a limit of its own.
+    held = budget.enabled and ToolName.BASH not in budget.exempt_tools
+    return replace(limits, bash_chars=0) if held else limits
 
 
 def _run_memory(document: RunDocument, ports: Ports, open_store: OpenStore) -> RunMemory | None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, tool
-from langgraph.types import Command
+from langgraph.types import Command as GraphCommand
 from typing_extensions import override
 
 from skerry_api.phases import OutcomeClass
@@ -16,9 +16,11 @@ from skerry_api.rows.tooloutputbudget import ToolBudget, ToolOutputBudgetSetting
 from skerry_runner.checkpoint import memory_saver
 from skerry_runner.middleware.sandbox import Sandbox
 from skerry_runner.middleware.tooloutputbudget import EXTERNALIZED, ToolOutputBudget
+from skerry_runner.pipeline import assemble
 from skerry_runner.sandbox.errors import NoSpace, SandboxReplaced, SandboxUnavailable
+from skerry_runner.sandbox.types import ExecResult
 from skerry_runner.tools.call import Runtime, context_of
-from skerry_testing.fakesandbox import FakeSandbox
+from skerry_testing.fakesandbox import Command, FakeSandbox, printed
 from skerry_testing.rowrun import Played, placed, play
 from skerry_testing.runnerworld import RunnerWorld, document
 
@@ -177,7 +179,7 @@ async def test_never_to_a_file_still_has_a_limit(world: RunnerWorld) -> None:
 
 
 async def test_a_command_keeps_all_but_its_long_message(world: RunnerWorld) -> None:
-    def command(call: str) -> Command[Any]:
+    def command(call: str) -> GraphCommand[Any]:
         message = ToolMessage(
             TEXT,
             tool_call_id=call,
@@ -187,7 +189,7 @@ async def test_a_command_keeps_all_but_its_long_message(world: RunnerWorld) -> N
             status="error",
             additional_kwargs={"k": 1},
         )
-        return Command(update={"messages": [message], "todos": [{"content": "x", "status": "pending"}]})
+        return GraphCommand(update={"messages": [message], "todos": [{"content": "x", "status": "pending"}]})
 
     played = await run(world, giving("big", command, acquire=True))
     (message,) = messages_of(played)
@@ -264,3 +266,23 @@ async def test_cancelling_while_a_file_is_written_cancels(world: RunnerWorld) ->
 def test_it_stands_outside_the_sandbox_row() -> None:
     names = [row.name for row in placed(document(), {"RunGate": ToolOutputBudget(SETTINGS)})]
     assert names.index("ToolOutputBudget") == 1 < names.index(Sandbox().name)
+
+
+@pytest.mark.parametrize(
+    ("budget", "shortest", "longest", "to_file"),
+    [({"exemptTools": ["bash"]}, 19_000, 20_000, False), ({"enabled": False}, 19_000, 20_000, False), ({}, 2000, 4000, True)],
+)  # fmt: skip
+async def test_bash_is_limited_by_the_row_or_by_itself(
+    world: RunnerWorld, budget: dict[str, Any], shortest: int, longest: int, *, to_file: bool
+) -> None:
+    async def flood(_command: Command) -> ExecResult:
+        return printed("0123456789" * 10_000)
+
+    world.provider.sandbox.shell = flood
+    doc = document(
+        "steps: [{toolCalls: [{name: bash, args: {command: flood}}]}, {say: done}]",
+        pipeline={"toolOutputBudget": budget},
+    )
+    (message,) = messages_of(await play(world, doc, assemble(doc)))
+    assert shortest <= len(str(message.content)) <= longest
+    assert (EXTERNALIZED in message.additional_kwargs) is to_file
