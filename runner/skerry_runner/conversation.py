@@ -15,12 +15,10 @@ from skerry_runner.agent import Agent, steps_for
 from skerry_runner.context import RunContext
 from skerry_runner.models.observer import ModelObserver
 from skerry_runner.outcome import Redactor, redacted
-from skerry_runner.paths import SKILLS
 from skerry_runner.pause import Paused, Pending, open_question
 from skerry_runner.persistence.claim import thread_key
 from skerry_runner.ports import Questions
-from skerry_runner.session import SandboxSession
-from skerry_runner.skills import files_of
+from skerry_runner.provisions import prompt_id
 from skerry_runner.state import RunLimits
 from skerry_runner.usage import Tally, counts_of, shown_artifacts
 
@@ -32,7 +30,6 @@ class Conversation:
     """One epoch's part of a thread."""
 
     document: RunDocument
-    session: SandboxSession
     tally: Tally
     observer: ModelObserver
     questions: Questions
@@ -46,7 +43,7 @@ class Conversation:
             "callbacks": [self.observer],
             "recursion_limit": steps_for(document.max_turns),
         }
-        prompt = HumanMessage(content=document.prompt, id=f"{document.run.uid}__prompt")
+        prompt = HumanMessage(content=document.prompt, id=prompt_id(document))
         kept = await agent.aget_state(config)
         self.tally.title(kept.values.get("title"))
         again = any(message.id == prompt.id for message in kept.values.get("messages", ()))
@@ -55,11 +52,6 @@ class Conversation:
             self._seed(kept.values)
             if not kept.next:
                 return kept.values
-        for file in context.files:
-            # What an earlier epoch brought may have been worked on since.
-            self.session.staging.add(file.path, file.data, keep=True, only_missing=again)
-        if context.skills:
-            self.session.staging.install(SKILLS, files_of(context.skills))
         # A question that an earlier run of the thread left open is history: pairing mends its call.
         pending = open_question(kept.interrupts) if again else None
         return await self._talk(agent, None if again else {"messages": [prompt]}, config, context, pending)

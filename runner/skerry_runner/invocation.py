@@ -39,6 +39,7 @@ from skerry_runner.pause import Paused
 from skerry_runner.persistence.claim import claim_of, thread_key
 from skerry_runner.persistence.opening import KeptState, StatePlace, open_state
 from skerry_runner.ports import Ports, RunResult
+from skerry_runner.provisions import provide
 from skerry_runner.session import SandboxSession
 from skerry_runner.skills import Skill
 from skerry_runner.subagents.pool import SubagentPool
@@ -154,6 +155,7 @@ class Invocation:
             )
             async with self._kept() as kept:
                 # Before servers and sandbox: an epoch that others have overtaken touches nothing.
+                await self._provide(kept)
                 self._servers = self._made_servers()(self.session)
                 tools = await self._servers.open()
                 self._subagents = SubagentPool(self._document, self._built, tools)
@@ -182,6 +184,12 @@ class Invocation:
         if self._checkpointer is not None:
             return nullcontext(KeptState(self._checkpointer))
         return open_state(self._place, claim_of(self._document))
+
+    async def _provide(self, kept: KeptState) -> None:
+        """A server that runs in the sandbox may need what others will."""
+        await provide(
+            self.session.staging, self._document, kept.saver, files=self._files, skills=self._skills
+        )
 
     def _made_servers(self) -> OpenServers:
         """Raises InvalidDocument."""
@@ -254,7 +262,6 @@ class Invocation:
     def _conversation(self) -> Conversation:
         return Conversation(
             self._document,
-            session=self.session,
             tally=self._tally,
             observer=self._observer,
             questions=self._ports.questions,
