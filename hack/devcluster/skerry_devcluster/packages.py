@@ -60,7 +60,9 @@ def ensure_packages(needs: Mapping[str, str], progress: Progress) -> None:
     if which("apt-get") is None:
         raise UsageError(f"missing on this machine (names of Debian packages): {', '.join(wanted)}")
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *wanted]
+    # Another process may be installing: wait for it.
+    options = ("-o", "DPkg::Lock::Timeout=300")
+    install = ["apt-get", *options, "install", "-y", "-qq", "--no-install-recommends", *wanted]
     progress.say(f"installing {', '.join(wanted)}")
     with progress.step("Debian packages"):
         try:
