@@ -1,4 +1,4 @@
-"""A real Postgres on loopback, for tests: of Debian's package, as an unprivileged user, with nothing to be skipped."""
+"""A real Postgres on this machine, for tests: of Debian's package, as an unprivileged user, with nothing to be skipped."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def _account() -> pwd.struct_passwd | None:
 class Postgres:
     """One server; may be stopped and started again. Databases are made by `database`."""
 
-    def __init__(self, directory: Path, port: int) -> None:
-        self._directory, self._port = directory, port
+    def __init__(self, directory: Path, address: str, port: int) -> None:
+        self._directory, self._address, self._port = directory, address, port
         self._programs, self._account = _programs(), _account()
 
     def create(self) -> None:
@@ -67,11 +67,13 @@ class Postgres:
         )
         secret.unlink()
         settings = {
-            "port": self._port, "listen_addresses": "127.0.0.1", "unix_socket_directories": str(self._directory),
+            "port": self._port, "listen_addresses": self._address, "unix_socket_directories": str(self._directory),
             "fsync": "off", "max_connections": 60,
         }  # fmt: skip
         with (self._directory / "data" / "postgresql.auto.conf").open("a") as conf:
             conf.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
+        with (self._directory / "data" / "pg_hba.conf").open("a") as hba:
+            hba.write("host all all all scram-sha-256\n")  # By itself it lets in loopback alone.
 
     def start(self) -> None:
         """Return when it takes connections."""
@@ -89,7 +91,7 @@ class Postgres:
         return self.dsn(name)
 
     def dsn(self, database: str, password: str = PASSWORD) -> str:
-        return f"postgresql://{USER}:{quote(password, safe='')}@127.0.0.1:{self._port}/{database}"
+        return f"postgresql://{USER}:{quote(password, safe='')}@{self._address}:{self._port}/{database}"
 
     def _do(self, program: str, *args: str) -> None:
         # Not to pipes: the server would inherit them, and the call would last as long as it.
@@ -105,19 +107,19 @@ class Postgres:
             raise AssertionError(f"{program} failed:\n{(self._directory / 'out').read_text()[-2000:]}")
 
 
-def _free_port() -> int:
+def _free_port(address: str) -> int:
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((address, 0))
         return int(probe.getsockname()[1])
 
 
 @contextmanager
-def postgres_server() -> Iterator[Postgres]:
-    """A server that is gone afterwards, with all it held."""
+def postgres_server(address: str = "127.0.0.1") -> Iterator[Postgres]:
+    """A server on an address of this machine, that is gone afterwards, with all it held."""
     # Not below pytest's directory: only its owner may enter that one.
     directory = Path(tempfile.mkdtemp(prefix="skerry-postgres-"))
     try:
-        server = Postgres(directory, _free_port())
+        server = Postgres(directory, address, _free_port(address))
         server.create()
         server.start()
         try:

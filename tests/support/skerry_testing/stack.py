@@ -15,12 +15,14 @@ from skerry_testing.access import Access
 from skerry_testing.controlplane import DEV, ROOT
 from skerry_testing.users import MARKS, shared
 
-__all__ = ["KEEP_ENV", "Stack", "running_stack"]
+__all__ = ["FLUSH", "KEEP_ENV", "Stack", "running_stack"]
 
 KEEP_ENV = "SKERRY_TEST_KEEP"
 """Set it to keep the cluster for a look, or for the next run of the tests."""
 LIMIT = 2400  # A first build of everything.
 SYSTEM = "skerry-system"
+FLUSH: dict[str, Any] = {"profile": "flushed", "dsnSecretRef": {"name": "flushed-dsn", "key": "dsn"}}
+"""What the chart's CronJob for memories is told, beside where. Of itself it fires once a year; a test does not wait for it."""
 Facts = dict[str, Any]
 
 
@@ -92,6 +94,14 @@ def _bring_up(instance: str, namespace: str) -> Facts:
             **{name: {"tag": image["tag"]} for name, image in built.items()},
         },
         "runNamespaces": [{"name": namespace, "create": True}],
+        "memoryFlush": [
+            {
+                **FLUSH,
+                "namespace": namespace,
+                "schedule": "0 0 1 1 *",
+                "allow": [f"{facts['hostAddress']}/32"],
+            }
+        ],
         "clusterCIDRs": [facts["podCIDR"], facts["serviceCIDR"]],
         # Policies are judged behind the Service: CoreDNS itself listens on 5353.
         "clusterDNS": {"ports": [53, 5353]},
