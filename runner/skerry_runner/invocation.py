@@ -187,9 +187,7 @@ class Invocation:
 
     async def _provide(self, kept: KeptState) -> None:
         """A server that runs in the sandbox may need what others will."""
-        await provide(
-            self.session.staging, self._document, kept.saver, files=self._files, skills=self._skills
-        )
+        await provide(self.session, self._document, kept, files=self._files, skills=self._skills)
 
     def _made_servers(self) -> OpenServers:
         """Raises InvalidDocument."""

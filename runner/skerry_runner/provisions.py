@@ -12,8 +12,9 @@ from skerry_api.document import RunDocument
 from skerry_runner.files import GivenFile
 from skerry_runner.paths import SKILLS
 from skerry_runner.persistence.claim import thread_key
+from skerry_runner.persistence.opening import KeptState
+from skerry_runner.session import SandboxSession
 from skerry_runner.skills import Skill, files_of
-from skerry_runner.staging import Staging
 
 __all__ = ["prompt_id", "provide"]
 
@@ -24,18 +25,30 @@ def prompt_id(document: RunDocument) -> str:
 
 
 async def provide(
-    staging: Staging,
+    session: SandboxSession,
     document: RunDocument,
-    saver: BaseCheckpointSaver[Any],
+    kept: KeptState,
     *,
     files: Sequence[GivenFile],
     skills: Sequence[Skill],
 ) -> None:
-    """Stage them. Raises StagingFull."""
-    # What an earlier epoch brought may have been worked on since.
-    again = bool(files) and await _begun(document, saver)
+    """Stage them, and what earlier epochs and runs of the thread have left; write at once what needs no sandbox.
+
+    Raises:
+        StagingFull: together the files are too large.
+        RunEnded: kept state can't be had.
+    """
+    staging = session.staging
+    left = await staging.keep_in(kept.waiting)
+    again = bool(files) and await _begun(document, kept.saver)
     for file in files:
-        staging.add(file.path, file.data, keep=True, only_missing=again)
+        if again and file.path not in left:
+            # An earlier epoch brought it, and it may have been worked on since.
+            staging.add(file.path, file.data, keep=True, only_missing=True)
+        else:
+            await staging.entrust(file.path, file.data, keep=True)
+    staging.recall()
+    await session.write_through()
     if skills:
         staging.install(SKILLS, files_of(skills))
 

@@ -74,12 +74,23 @@ class SandboxSession:
         """
         files = self.thread_files
         if files is None:
-            self.staging.add(path, data)
+            await self.staging.entrust(path, data)
             return
         await files.write_file(path, data)
         size = (await files.stat(path)).size
         if size != len(data):
             raise SandboxProtocolError(f"{path} has {size} bytes after {len(data)} were written")
+
+    async def write_through(self) -> None:
+        """Write what waits, if that needs no sandbox; what can't be written waits on."""
+        files = self.thread_files
+        if files is None:
+            return
+        async with self._lock:
+            try:
+                await self.staging.push_files(files)
+            except SandboxError as error:
+                log.warning("files wait for the sandbox: %s", error)
 
     def path_lock(self, path: str) -> asyncio.Lock:
         """The lock for whoever reads a file to write it again; the same for all who hold one of this path."""

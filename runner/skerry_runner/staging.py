@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from skerry_runner.events import FileStaged
-from skerry_runner.ports import JournalPort
+from skerry_runner.ports import JournalPort, ThreadFiles
 from skerry_runner.sandbox.errors import PathError, PathNotFound, SandboxError
 from skerry_runner.sandbox.types import Sandbox
+from skerry_runner.waiting import NotKept, WaitingFiles
 
 __all__ = ["STAGED_MAX", "Staging", "StagingFull"]
 
 STAGED_MAX = 64 * 1024 * 1024
 """The most that waits in memory, in bytes."""
+
+
+log = logging.getLogger(__name__)
 
 
 class StagingFull(SandboxError):
@@ -42,6 +47,8 @@ class Staging:
         self._most = most
         self._files: dict[str, _Waiting] = {}
         self._trees: dict[str, _Tree] = {}
+        self._kept: WaitingFiles = NotKept()
+        self._left: dict[str, bytes] = {}
 
     @property
     def pending(self) -> bool:
@@ -67,6 +74,32 @@ class Staging:
             raise StagingFull(f"{path}: {len(data)} bytes are too many to wait for a sandbox")
         self._files[path] = _Waiting(data, keep, only_missing)
 
+    async def entrust(self, path: str, data: bytes, *, keep: bool = False) -> None:
+        """As `add`; if no sandbox comes, a later epoch or run of the thread has it in its sandbox.
+
+        Raises:
+            StagingFull: too much is waiting.
+        """
+        self.add(path, data, keep=keep)
+        await self._kept.put(path, data)
+
+    async def keep_in(self, kept: WaitingFiles) -> Collection[str]:
+        """Keep in this place what waits from now on; the paths of what has waited there so far."""
+        self._kept = kept
+        self._left = dict(await kept.load())
+        return self._left.keys()
+
+    def recall(self) -> None:
+        """Have what has waited so far wait on, but for what there is a newer content of."""
+        for path, data in self._left.items():
+            if path in self._files:
+                continue
+            try:
+                self.add(path, data)
+            except StagingFull as error:
+                log.warning("it waits for a later run: %s", error)
+        self._left = {}
+
     def install(self, root: str, files: Mapping[str, bytes]) -> None:
         """Have exactly `files` in the read-only directory `root` from the next acquire on, in every sandbox."""
         self._trees[root] = _Tree(files)
@@ -87,21 +120,27 @@ class Staging:
         for root, tree in self._trees.items():
             if not tree.done:
                 await self._install(sandbox, root, tree)
+        await self.push_files(sandbox)
+
+    async def push_files(self, files: ThreadFiles) -> None:
+        """Write what waits, but for the directories, which need a sandbox. As `push` otherwise."""
         for path, file in list(self._files.items()):
             if file.done:
                 continue
             status, error = "kept", None
             try:
-                if not file.only_missing or not await _exists(sandbox, path):
-                    await sandbox.write_file(path, file.data)
+                if not file.only_missing or not await _exists(files, path):
+                    await files.write_file(path, file.data)
                     status = "pushed"
             except PathError as refused:
                 status, error = "failed", str(refused)
             self._journal.emit(FileStaged(path=path, size=len(file.data), status=status, error=error))
             file.done = True
             # Somebody may have staged another content meanwhile.
-            if not file.keep and self._files.get(path) is file:
-                del self._files[path]
+            if self._files.get(path) is file:
+                if not file.keep:
+                    del self._files[path]
+                await self._kept.drop(path)
 
     async def _install(self, sandbox: Sandbox, root: str, tree: _Tree) -> None:
         status, error = "pushed", None
@@ -114,9 +153,9 @@ class Staging:
         tree.done = True
 
 
-async def _exists(sandbox: Sandbox, path: str) -> bool:
+async def _exists(files: ThreadFiles, path: str) -> bool:
     try:
-        await sandbox.stat(path)
+        await files.stat(path)
     except PathNotFound:
         return False
     return True

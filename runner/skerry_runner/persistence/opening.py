@@ -17,6 +17,7 @@ from skerry_runner.checkpoint import memory_saver
 from skerry_runner.persistence.claim import Claim
 from skerry_runner.persistence.errors import StateUnusable
 from skerry_runner.persistence.patience import Patience
+from skerry_runner.waiting import WAITING_FOLDER, NotKept, WaitingDirectory, WaitingFiles
 
 if TYPE_CHECKING:
     from skerry_runner.persistence.postgres import PostgresSaver
@@ -53,6 +54,8 @@ class KeptState:
     """What a run has of its kept state while it is open."""
 
     saver: BaseCheckpointSaver[Any]
+    waiting: WaitingFiles = field(default_factory=NotKept)
+    """Files for the thread's next sandbox."""
 
 
 @asynccontextmanager
@@ -71,12 +74,12 @@ async def open_state(place: StatePlace, claim: Claim) -> AsyncIterator[KeptState
             if place.directory is None:
                 raise StateUnusable("there is no state directory")
             async with (await asyncio.to_thread(_sqlite))(place.directory) as sqlite:
-                yield KeptState(sqlite)
+                yield KeptState(sqlite, WaitingDirectory(place.directory / WAITING_FOLDER))
         case PersistenceType.POSTGRES:
             if not place.dsn:
                 raise StateUnusable(f"the environment variable {DSN_ENV} is not set")
             async with (await asyncio.to_thread(_postgres))(place.dsn, claim, place.patience) as postgres:
-                yield KeptState(postgres)
+                yield KeptState(postgres, (await asyncio.to_thread(_rows))(postgres, claim.thread))
 
 
 # In a thread: the drivers take their time to import, and a run needs one of them at most.
@@ -84,6 +87,12 @@ def _sqlite() -> Callable[[Path], AbstractAsyncContextManager[SqliteSaver]]:
     from skerry_runner.persistence.sqlite import open_sqlite
 
     return open_sqlite
+
+
+def _rows() -> Callable[[PostgresSaver, str], WaitingFiles]:
+    from skerry_runner.persistence.waitingrows import WaitingRows
+
+    return WaitingRows
 
 
 def _postgres() -> Callable[[str, Claim, Patience], AbstractAsyncContextManager[PostgresSaver]]:

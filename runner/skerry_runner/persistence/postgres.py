@@ -87,13 +87,26 @@ class PostgresSaver(AsyncPostgresSaver):
         return await self._finishing.run(self._in_turn(on))
 
     async def _write(self, work: Callable[[], Awaitable[T]]) -> T:
-        async def fenced(connection: Connection) -> T:
+        async def on(connection: Connection) -> T:
             self.conn = connection
+            return await work()
+
+        return await self.fenced(on)
+
+    async def fenced(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Do it in one transaction with the look at the fence; it may be done twice.
+
+        Raises:
+            StateFenced: this epoch may not write any more.
+            StateLost, StateUnusable: as of a checkpoint.
+        """
+
+        async def checked(connection: Connection) -> T:
             async with connection.transaction():
                 await fence.check(connection, self._claim)
-                return await work()
+                return await work(connection)
 
-        return await self._finishing.run(self._in_turn(fenced))
+        return await self._finishing.run(self._in_turn(checked))
 
     async def _in_turn(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         async with self._turn:

@@ -8,6 +8,7 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
 from skerry_runner.persistence.fence import TABLES
 from skerry_runner.persistence.link import Connection
+from skerry_runner.persistence.waitingrows import TABLE
 
 __all__ = ["ensure_tables"]
 
@@ -27,12 +28,13 @@ async def ensure_tables(connection: Connection) -> None:
         try:
             await AsyncPostgresSaver(connection).setup()
             await connection.execute(TABLES)
+            await connection.execute(TABLE)
         finally:
             await connection.execute("SELECT pg_advisory_unlock(%s)", (LOCK,))
 
 
 async def _complete(connection: Connection) -> bool:
-    names = ("checkpoint_migrations", "skerry_epochs", "skerry_threads")
+    names = ("checkpoint_migrations", "skerry_epochs", "skerry_threads", "skerry_waiting")
     found = await connection.execute(
         "SELECT bool_and(to_regclass(name) IS NOT NULL) AS all FROM unnest(%s::text[]) AS name",
         (list(names),),

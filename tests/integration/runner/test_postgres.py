@@ -23,6 +23,7 @@ from skerry_testing.postgres import PASSWORD, Postgres, postgres_server
 from skerry_testing.resumecases import RESUME_CASES, Keeping
 from skerry_testing.runnerworld import RunnerWorld, document
 from skerry_testing.subagentcases import SUBAGENT_CASES
+from skerry_testing.waitingcases import WAITING_CASES
 
 SHORT = Patience(in_all=1.5, attempt=1, first=0.01, most=0.05)
 LONG = Patience(in_all=60, attempt=20, first=0.01, most=0.2)
@@ -67,7 +68,9 @@ def rows(dsn: str, table: str) -> int:
     return int(found[0])
 
 
-@pytest.mark.parametrize("case", [*RESUME_CASES, *SUBAGENT_CASES], ids=lambda case: case.__name__)
+@pytest.mark.parametrize(
+    "case", [*RESUME_CASES, *SUBAGENT_CASES, *WAITING_CASES], ids=lambda case: case.__name__
+)
 async def test_resume(case: Callable[[Keeping], Awaitable[None]], place: StatePlace) -> None:
     await case({"place": place})
 

@@ -1,6 +1,7 @@
 """Uploads: tells the agent which files the user gave, with this message and before. Contents are never pasted in.
 
-The contents themselves go by the session's staging: into the sandbox when it is first acquired.
+The contents themselves go by the session's staging: into the sandbox when it is first acquired, in this run or a later
+one of the thread.
 """
 
 from __future__ import annotations
@@ -72,10 +73,11 @@ class Uploads(AgentMiddleware[RunnerState, RunContext, Any]):
         new = await asyncio.to_thread(index_of, context.files, self._settings)
         names = {file["name"] for file in new}
         known = [file for file in state.get("uploads") or () if file["name"] not in names]
-        older = await _still_there(context.sandbox.thread_files, known)
+        files = context.sandbox.thread_files
+        older = await _still_there(files, known)
         if not new and not older:
             return None
         return {
-            "messages": [with_block(message, new, older, shown=self._settings.shown)],
+            "messages": [with_block(message, new, older, shown=self._settings.shown, seen=files is not None)],
             "uploads": new,
         }

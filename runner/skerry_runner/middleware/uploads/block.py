@@ -19,6 +19,8 @@ __all__ = ["FILES", "render_block", "size_text", "with_block"]
 
 FILES = "files"
 """Key in additional_kwargs: the files of the message, [{name, size, type, path, new}]."""
+EARLIER = "Earlier in this conversation:"
+EARLIER_UNSEEN = "Earlier in this conversation (gone, if you work in a new sandbox since):"
 
 
 def size_text(size: int) -> str:
@@ -43,11 +45,16 @@ def _rest(files: Sequence[UploadedFile]) -> str:
     return f"- … and {len(files)} more in {UPLOADS} ({listed})"
 
 
-def render_block(new: Sequence[UploadedFile], older: Sequence[UploadedFile], *, shown: int) -> str:
-    """Files of this message, then those of earlier ones, newest first; `shown` of them one by one."""
+def render_block(
+    new: Sequence[UploadedFile], older: Sequence[UploadedFile], *, shown: int, seen: bool = True
+) -> str:
+    """Files of this message, then those of earlier ones, newest first; `shown` of them one by one.
+
+    `seen`: the older ones are there; else only a look into the sandbox can tell.
+    """
     room = shown
     lines = ["<uploads>", "Files that the user gave. Read them with your tools where you need them."]
-    for title, files in (("With this message:", new), ("Earlier in this conversation:", older[::-1])):
+    for title, files in (("With this message:", new), (EARLIER if seen else EARLIER_UNSEEN, older[::-1])):
         if not files:
             continue
         lines.append(title)
@@ -60,10 +67,15 @@ def render_block(new: Sequence[UploadedFile], older: Sequence[UploadedFile], *, 
 
 
 def with_block(
-    message: HumanMessage, new: Sequence[UploadedFile], older: Sequence[UploadedFile], *, shown: int
+    message: HumanMessage,
+    new: Sequence[UploadedFile],
+    older: Sequence[UploadedFile],
+    *,
+    shown: int,
+    seen: bool = True,
 ) -> HumanMessage:
     """The message with the block before its text, under the same id; done again, it is done once."""
-    text = render_block(new, older, shown=shown)
+    text = render_block(new, older, shown=shown, seen=seen)
     original = message.additional_kwargs.get(ORIGINAL, message.content)
     listed: list[dict[str, Any]] = [
         {key: file[key] for key in ("name", "size", "type")}

@@ -178,7 +178,7 @@ async def test_older_files_are_listed_with_the_next_message(world: RunnerWorld) 
     await run(world, "steps: [{say: done}]", (NOTES, GivenFile("b.txt", b"b")), saver=saver)
     second = await run(
         world,
-        "steps: [{expect: {contains: ['Earlier in this conversation:\\n- b.txt', '- notes.md .1 bytes']}, say: ok}]",
+        "steps: [{expect: {contains: ['Earlier in this conversation .gone, if you work in a new sandbox since.:\\n- b.txt', '- notes.md .1 bytes']}, say: ok}]",
         (replace(NOTES, data=b"x"),),
         saver=saver,
         run="run-uid-2",
@@ -197,3 +197,4 @@ async def test_older_files_that_are_seen_to_be_gone_are_not_listed(world: Runner
     second = await run(world, "steps: [{say: ok}]", saver=saver, run="run-uid-2")
     listed = said(second).additional_kwargs[FILES]
     assert [f["name"] for f in listed] == ["b.txt"]
+    assert "Earlier in this conversation:\n- b.txt" in text_of(said(second))
