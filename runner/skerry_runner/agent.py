@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from langchain.agents import create_agent
+from langchain.agents.middleware.types import ModelRequest
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 
 from skerry_api.document import RunDocument
+from skerry_api.rows.danglingtoolcall import DanglingToolCallSettings
 from skerry_runner import events
 from skerry_runner.compose import RowFault, compose
+from skerry_runner.compose.rows import Hook
 from skerry_runner.context import RunContext
+from skerry_runner.middleware.danglingtoolcall.seal import in_pairs, rebuilt
 from skerry_runner.models.build import BuiltModel
 from skerry_runner.models.scripted.cursor import ScriptCursor
 from skerry_runner.pipeline import assemble
@@ -21,7 +25,7 @@ from skerry_runner.rowspec import AnyRow
 from skerry_runner.state import RunnerState
 from skerry_runner.tools.catalogue import tools_for
 
-__all__ = ["Agent", "build_agent", "record_fault", "steps_for"]
+__all__ = ["Agent", "build_agent", "record_fault", "seal_pairs", "steps_for"]
 
 Agent = CompiledStateGraph[Any, RunContext, Any, Any]
 
@@ -51,6 +55,20 @@ def record_fault(context: RunContext | None, fault: RowFault) -> None:
         )
 
 
+def seal_pairs(request: ModelRequest[Any]) -> ModelRequest[Any]:
+    """A row may have come between a call and its result, a user's own last of all: no provider would take that."""
+    if in_pairs(request.messages):
+        return request
+    fault = RowFault(
+        "Pipeline",
+        Hook.WRAP_MODEL_CALL,
+        "BrokenPairing",
+        "a row parted a tool's call from its result; the request was mended",
+    )
+    record_fault(request.runtime.context, fault)
+    return rebuilt(request, detail_max=DanglingToolCallSettings().max_error_chars)
+
+
 def build_agent(
     document: RunDocument,
     built: BuiltModel,
@@ -66,7 +84,7 @@ def build_agent(
     rows: list[AnyRow] = assemble(document)
     if built.playhead is not None:
         rows.append(ScriptCursor())
-    pipeline = compose(rows, state_schema=RunnerState, on_fault=record_fault)
+    pipeline = compose(rows, state_schema=RunnerState, on_fault=record_fault, seal=seal_pairs)
     return create_agent(
         built.model,
         [*tools_for(document.tools), *tools],

@@ -23,7 +23,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Self
 
-from openai_stub_replies import SCENARIOS, Json, Reply, improvised, stream_events, whole
+from openai_stub_replies import SCENARIOS, Json, Reply, improvised, stream_events, unpaired, whole
 
 __all__ = ["Reply", "Stub", "served"]
 
@@ -116,6 +116,10 @@ class Stub:
     async def _complete(self, headers: dict[str, str], body: Json, writer: asyncio.StreamWriter) -> None:
         self.requests.append(body)
         self.keys.append(headers.get("authorization", "").removeprefix("Bearer "))
+        if (fault := unpaired(body["messages"])) is not None:
+            # As the real one does, so that every test that gets this far has proved it.
+            await _send_json(writer, 400, {"error": {"message": fault, "type": "invalid_request_error"}})
+            return
         reply, number = self._next(body), len(self.requests)
         await asyncio.sleep(reply.delay_seconds)
         if reply.reset_after == 0:

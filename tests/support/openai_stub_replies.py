@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["SCENARIOS", "Json", "Reply", "improvised", "stream_events", "whole"]
+__all__ = ["SCENARIOS", "Json", "Reply", "improvised", "stream_events", "unpaired", "whole"]
 
 Json = dict[str, Any]
 DEFAULT_CALLS: dict[str, Json] = {"bash": {"command": "echo hello from the sandbox; uname -s"}, "ls": {}}
@@ -81,6 +81,21 @@ SCENARIOS: dict[str, tuple[Reply, ...]] = {
     "down": (Reply(status=503, error="down for maintenance", times=1_000_000),),
 }
 """Scripts with names, for use by hand and in Pods."""
+
+
+def unpaired(messages: list[Json]) -> str | None:
+    """Why a provider refuses this history; None if behind each message with calls stand their results alone."""
+    due: list[str] = []
+    for place, message in enumerate(messages):
+        if message["role"] == "tool":
+            if message.get("tool_call_id") not in due:
+                return f"messages[{place}]: a result without a call right before it"
+            due.remove(message["tool_call_id"])
+        elif due:
+            return f"messages[{place}]: the results of {', '.join(due)} must stand before it"
+        elif message["role"] == "assistant":
+            due = [call["id"] for call in message.get("tool_calls") or ()]
+    return f"the results of {', '.join(due)} are missing" if due else None
 
 
 def improvised(body: Json) -> Reply:

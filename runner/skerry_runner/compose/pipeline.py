@@ -14,7 +14,7 @@ from typing_extensions import override
 from skerry_runner.compose.nodes import FusedNode
 from skerry_runner.compose.reducers import channels_of, merged_schema
 from skerry_runner.compose.rows import NODE_HOOKS, Hook, OnFault, PipelineError, Row, RowFault, hooks_of
-from skerry_runner.compose.wraps import nest_model_wraps, nest_tool_wraps
+from skerry_runner.compose.wraps import Seal, nest_model_wraps, nest_tool_wraps
 
 __all__ = ["Pipeline", "compose"]
 
@@ -53,8 +53,12 @@ def _wrap_method(wrap: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return method
 
 
-def compose(rows: Sequence[Row], *, state_schema: type, on_fault: OnFault = _ignore) -> Pipeline:
+def compose(
+    rows: Sequence[Row], *, state_schema: type, on_fault: OnFault = _ignore, seal: Seal | None = None
+) -> Pipeline:
     """Make one middleware of the rows; `state_schema` is the agent's own and wins over the rows' schemas.
+
+    `seal` sees each request of the model after all rows.
 
     Raises:
         PipelineError: two rows share a name, or a row lacks the asynchronous form of a wrap hook.
@@ -73,7 +77,7 @@ def compose(rows: Sequence[Row], *, state_schema: type, on_fault: OnFault = _ign
         if having[hook]
     }
     if having[Hook.WRAP_MODEL_CALL]:
-        methods["awrap_model_call"] = _wrap_method(nest_model_wraps(having[Hook.WRAP_MODEL_CALL]))
+        methods["awrap_model_call"] = _wrap_method(nest_model_wraps(having[Hook.WRAP_MODEL_CALL], seal))
     if having[Hook.WRAP_TOOL_CALL]:
         methods["awrap_tool_call"] = _wrap_method(nest_tool_wraps(having[Hook.WRAP_TOOL_CALL], on_fault))
 

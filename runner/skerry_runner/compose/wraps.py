@@ -17,10 +17,12 @@ from langgraph.types import Command
 from skerry_runner.compose.guarded import ToolHandler, ToolResult, ToolWrap, guarded
 from skerry_runner.compose.rows import OnFault, Row
 
-__all__ = ["ModelHandler", "ModelResult", "ModelWrap", "nest_model_wraps", "nest_tool_wraps"]
+__all__ = ["ModelHandler", "ModelResult", "ModelWrap", "Seal", "nest_model_wraps", "nest_tool_wraps"]
 
 ModelResult = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
 ModelHandler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+Seal = Callable[[ModelRequest[Any]], ModelRequest[Any]]
+"""The last look at a request: the same one, or what must be sent instead."""
 ModelWrap = Callable[[ModelRequest[Any], ModelHandler], Awaitable[ModelResult]]
 
 
@@ -39,7 +41,7 @@ def _merged(commands: Sequence[Command[Any]]) -> Command[Any] | None:
     return Command(update=[pair for command in commands for pair in command._update_as_tuples()])  # noqa: SLF001 - the only reader of all its forms
 
 
-def nest_model_wraps(rows: Sequence[Row]) -> ModelWrap:
+def nest_model_wraps(rows: Sequence[Row], seal: Seal | None = None) -> ModelWrap:
     """Compose `awrap_model_call`; each layer sees a ModelResponse, commands reach the graph inner first.
 
     A layer that calls its handler again drops what the first attempt wanted written.
@@ -51,7 +53,7 @@ def nest_model_wraps(rows: Sequence[Row]) -> ModelWrap:
             index: int, request: ModelRequest[Any], commands: list[Command[Any]]
         ) -> ModelResponse[Any]:
             if index == len(wraps):
-                return await handler(request)
+                return await handler(request if seal is None else seal(request))
             inner: list[Command[Any]] = []
 
             async def below(request: ModelRequest[Any]) -> ModelResponse[Any]:

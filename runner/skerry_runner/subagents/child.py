@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool
 
 from skerry_api.document import RunDocument
 from skerry_api.phases import Acquire
-from skerry_runner.agent import Agent, record_fault, steps_for
+from skerry_runner.agent import Agent, record_fault, seal_pairs, steps_for
 from skerry_runner.compose import compose
 from skerry_runner.context import RunContext
 from skerry_runner.deferred import NoDeferredTools
@@ -66,7 +66,7 @@ def build_child(
         _voice(built, order),
         tools,
         system_prompt=kind.system_prompt,
-        middleware=[compose(rows, state_schema=RunnerState, on_fault=record_fault)],
+        middleware=[compose(rows, state_schema=RunnerState, on_fault=record_fault, seal=seal_pairs)],
         state_schema=RunnerState,
         context_schema=RunContext,
     )

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from langchain.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from typing_extensions import override
 
-__all__ = ["Handy", "NoMiddleware", "Picky", "Polite", "SyncOnly"]
+__all__ = ["Handy", "Intruder", "NoMiddleware", "Picky", "Polite", "SyncOnly"]
 
 
 class Polite(AgentMiddleware[Any, Any, Any]):
@@ -31,6 +31,22 @@ class Polite(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         return await handler(request.override(messages=[*request.messages, HumanMessage(self.word)]))
+
+
+class Intruder(AgentMiddleware[Any, Any, Any]):
+    """Puts its word between a call and its result, where no provider takes one."""
+
+    @override
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        messages = list(request.messages)
+        for place in reversed(range(len(messages))):
+            if isinstance(messages[place], ToolMessage):
+                messages.insert(place, HumanMessage("By the way"))
+        return await handler(request.override(messages=messages))
 
 
 @tool

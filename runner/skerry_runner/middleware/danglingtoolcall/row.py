@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
 from langchain.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage
-from langchain_core.tools import BaseTool
 from typing_extensions import override
 
 from skerry_api.rows.danglingtoolcall import DanglingToolCallSettings
 from skerry_runner.context import RunContext
 from skerry_runner.middleware.danglingtoolcall.mend import mended
-from skerry_runner.middleware.danglingtoolcall.pairing import paired
+from skerry_runner.middleware.danglingtoolcall.seal import rebuilt
 from skerry_runner.state import RunnerState
 
 __all__ = ["DanglingToolCall"]
@@ -35,19 +34,10 @@ class DanglingToolCall(AgentMiddleware[RunnerState, RunContext, Any]):
         request: ModelRequest[RunContext],
         handler: Callable[[ModelRequest[RunContext]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        messages = paired(
-            request.messages, tools=_names(request.tools or ()), detail_max=self._settings.max_error_chars
-        )
-        if messages is not request.messages:
-            request = request.override(messages=list(messages))
-        response = await handler(request)
+        response = await handler(rebuilt(request, detail_max=self._settings.max_error_chars))
         result = [
             mended(message) if isinstance(message, AIMessage) else message for message in response.result
         ]
         if all(new is old for new, old in zip(result, response.result, strict=True)):
             return response
         return replace(response, result=result)
-
-
-def _names(tools: Sequence[BaseTool | dict[str, Any]]) -> frozenset[str]:
-    return frozenset(tool.name for tool in tools if isinstance(tool, BaseTool))
