@@ -9,8 +9,8 @@ from pathlib import Path
 __all__ = ["IMAGES", "PLAIN_BASE", "ROOT", "ImageSpec", "packages_of", "spec_of"]
 
 ROOT = Path(__file__).resolve().parents[2]
-PLAIN_BASE = ("python3", "ca-certificates")
-"""Debian packages beyond the essential ones in every base."""
+PLAIN_BASE = ("python3", "ca-certificates", "libstdc++6")
+"""Debian packages beyond the essential ones in every base. Wheels in C++ (frozenlist, grpcio) expect its library."""
 
 _PACKAGES = re.compile(r'^ARG PACKAGES="([^"]*)"$', re.MULTILINE)
 

@@ -17,7 +17,7 @@ MODULES = {"operator": "skerry_operator", "runner": "skerry_runner", "sandbox": 
 def test_the_base_has_python_and_what_is_asked_for() -> None:
     command = mmdebstrap_command(("curl", "jq"), Path("t.tar"))
     (include,) = [part.removeprefix("--include=") for part in command if part.startswith("--include=")]
-    assert {"python3", "ca-certificates", "curl", "jq"} <= set(include.split(","))
+    assert {"python3", "ca-certificates", "libstdc++6", "curl", "jq"} <= set(include.split(","))
     assert "usrmerge" not in include.split(",")
     assert command[-1] == "t.tar"
     assert (

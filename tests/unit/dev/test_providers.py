@@ -39,3 +39,12 @@ def test_only_the_runner_has_another_lock() -> None:
         assert spec_of(name) is spec
         assert (spec_of(name, providers=True) != spec) is (name == "runner")
     assert spec_of("runner", providers=True).lock_file.is_file()
+
+
+def test_every_image_is_refused_when_a_library_is_missing() -> None:
+    for spec in IMAGES.values():
+        (check,) = [
+            line for line in spec.dockerfile.read_text(encoding="utf-8").splitlines() if "ldd" in line
+        ]
+        assert check.startswith("RUN ! find /opt/skerry/lib")
+        assert check.endswith("| grep 'not found'")
