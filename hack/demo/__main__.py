@@ -7,7 +7,10 @@ import asyncio
 import json
 import sys
 import textwrap
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from demo.install import SYSTEM, deliver_images, install
 from demo.target import ROOT, DemoFailed, Target, embedded, existing, take_down
@@ -36,6 +39,9 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
         if name == "up":
             command.add_argument("--registry", help="with --context: where to push, and pull from")
             command.add_argument("--plain-http", action="store_true", help="the registry speaks HTTP")
+            command.add_argument(
+                "--values", type=Path, help="more values for the chart: a file, YAML or JSON"
+            )
     return parser.parse_args(argv)
 
 
@@ -49,11 +55,23 @@ def _up(options: argparse.Namespace) -> int:
         target = embedded(options.name)
     with steps.step("images", "building the images and bringing them in"):
         images = deliver_images(target)
-    install(target, images, options.namespace, steps)
+    install(target, images, options.namespace, steps, _values(options.values))
     with steps.step("run", "AgentRun hello"):
         run = _play(target, options.namespace, steps)
     _show(target, options, run)
     return 0 if run["status"]["phase"] == "Succeeded" else 1
+
+
+def _values(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DemoFailed(f"--values {path}: {error}") from error
+    if not isinstance(values, dict):
+        raise DemoFailed(f"--values {path}: must be a mapping")
+    return values
 
 
 def _play(target: Target, namespace: str, steps: Steps) -> dict[str, Any]:
@@ -84,7 +102,7 @@ def _show(target: Target, options: argparse.Namespace, run: dict[str, Any]) -> N
     sandbox = status.get("sandboxId")
     look = [
         ("all that stands in its status", "k get agentrun hello -o yaml"),
-        ("every model and tool call", f"k logs {status['podName']}"),
+        *([("every model and tool call", f"k logs {status['podName']}")] if "podName" in status else []),
         ("what happened, in short", "k events"),
         *(
             [("its files, parked for ten minutes", f"k exec {sandbox} -- ls -R /mnt/user-data")]

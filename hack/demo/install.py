@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +51,20 @@ def chart_values(target: Target, images: dict[str, dict[str, Any]], namespace: s
     }
 
 
-def install(target: Target, images: dict[str, dict[str, Any]], namespace: str, steps: Steps) -> None:
-    """Both charts, again and again without harm; returns when the operator is ready."""
+def install(
+    target: Target,
+    images: dict[str, dict[str, Any]],
+    namespace: str,
+    steps: Steps,
+    more: Mapping[str, Any] | None = None,
+) -> None:
+    """Both charts, again and again without harm; returns when the operator is ready. `more` wins over our own values."""
     common = ("--namespace", SYSTEM, "--create-namespace", "--wait", "--timeout", "5m")
     with steps.step("charts", "installing the charts; the operator starts"):
         target.run(
             target.helm, "upgrade", "--install", "skerry-crds", str(ROOT / "charts/skerry-crds"), *common
         )
-        values = json.dumps(chart_values(target, images, namespace))
+        values = json.dumps({**chart_values(target, images, namespace), **(more or {})})
         try:
             target.run(
                 target.helm,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import secrets
+import socket
 import time
 from typing import Any
 
@@ -15,6 +16,7 @@ from skerry_api.keys import SigningKey
 from skerry_api.proofs import EMPTY_BODY_HASH, make_proof
 from skerry_testing.apierrors import ApiError
 from skerry_testing.apiserver import ApiServer
+from skerry_testing.eventually import eventually_true
 from skerry_testing.probe import Probe, probe
 from skerry_testing.world import World, bash, say
 
@@ -106,6 +108,29 @@ async def test_only_runner_and_operator_pods_reach_a_sandbox(world: World) -> No
     assert runner.connects(host, 8090)
     assert not stranger.connects(host, 8090)
     assert not runner.connects(host, 22)
+    async with ApiServer(world.stack.access, world.stack.operator_namespace) as system:
+        pod = (await world.operator_pod(system))["metadata"]["name"]
+    assert Probe(world, pod, world.stack.operator_namespace).connects(host, 8090)
+
+
+async def test_a_runner_reaches_names_and_the_api_and_nothing_else_of_the_cluster(world: World) -> None:
+    runner = await probe(world, "egress-runner", **RUNNER)
+    (service,) = await _services(world)
+    assert runner.resolves("kubernetes.default.svc.cluster.local") == service
+    assert runner.connects(service, 443)
+    other = await probe(world, "egress-other", **RUNNER)
+    address = (await world.api.get("Pod", other.pod))["status"]["podIP"]
+    registry, port = world.stack.registry.rsplit(":", 1)
+    assert not runner.connects(registry, int(port)), "a private address"
+    # Somebody listens there: only the policy is in the way.
+    socket.create_connection((registry, int(port)), timeout=5).close()
+    world.kubectl("exec", other.pod, "--", "sh", "-c", "python3 -m http.server 8099 >/dev/null 2>&1 &")
+    await eventually_true(lambda: _listens(other, address), within=60)
+    assert not runner.connects(address, 8099), "no runner takes connections"
+
+
+async def _listens(pod: Probe, address: str) -> bool:
+    return pod.connects(address, 8099)
 
 
 async def test_a_sandbox_reaches_nothing(world: World) -> None:

@@ -15,7 +15,7 @@ _RBAC = "/apis/rbac.authorization.k8s.io/v1"
 COREDNS = "/apis/apps/v1/namespaces/kube-system/deployments/coredns"
 
 _COREFILE = """\
-.:5353 {
+.:53 {
     errors
     health :8080 {
         lameduck 1s
@@ -78,8 +78,8 @@ def addons(cluster: Cluster) -> list[tuple[str, dict[str, Any]]]:
             "clusterIP": str(cluster.slot.dns_service),
             "selector": {"k8s-app": "kube-dns"},
             "ports": [
-                {"name": "dns", "port": 53, "targetPort": 5353, "protocol": "UDP"},
-                {"name": "dns-tcp", "port": 53, "targetPort": 5353, "protocol": "TCP"},
+                {"name": "dns", "port": 53, "targetPort": 53, "protocol": "UDP"},
+                {"name": "dns-tcp", "port": 53, "targetPort": 53, "protocol": "TCP"},
             ],
         },
     }
@@ -109,8 +109,8 @@ def _deployment(cluster: Cluster) -> dict[str, Any]:
             "capabilities": {"drop": ["ALL"]},
         },
         "ports": [
-            {"name": "dns", "containerPort": 5353, "protocol": "UDP"},
-            {"name": "dns-tcp", "containerPort": 5353, "protocol": "TCP"},
+            {"name": "dns", "containerPort": 53, "protocol": "UDP"},
+            {"name": "dns-tcp", "containerPort": 53, "protocol": "TCP"},
         ],
         "readinessProbe": {"httpGet": {"path": "/ready", "port": 8181}, "periodSeconds": 1},
         "volumeMounts": [{"name": "corefile", "mountPath": "/etc/coredns", "readOnly": True}],
@@ -123,6 +123,8 @@ def _deployment(cluster: Cluster) -> dict[str, Any]:
             "runAsNonRoot": True,
             "runAsUser": 65532,
             "seccompProfile": {"type": "RuntimeDefault"},
+            # Port 53 itself, as in other clusters: policies are judged behind the Service, and name the Pod's port.
+            "sysctls": [{"name": "net.ipv4.ip_unprivileged_port_start", "value": "53"}],
         },
         "containers": [container],
         "volumes": [{"name": "corefile", "configMap": {"name": "coredns"}}],

@@ -41,20 +41,41 @@ class Answer:
     body: str
 
 
+_RESOLVE = """
+import socket, sys
+try:
+    print(socket.getaddrinfo(sys.argv[1], None)[0][4][0])
+except OSError as error:
+    print(type(error).__name__)
+"""
+
+
 @dataclass(frozen=True)
 class Probe:
     world: World
     pod: str
+    namespace: str = ""
+    """Empty: the world's."""
 
     def call(
         self, url: str, method: str = "GET", headers: dict[str, str] | None = None, body: str = ""
     ) -> Answer:
         words = ("python3", "-c", _CALL, url, method, json.dumps(headers or {}), body)
-        return Answer(*json.loads(self.world.in_pod(self.pod, *words)))
+        return Answer(*json.loads(self._run(*words)))
 
     def connects(self, host: str, port: int) -> bool:
         """Whether a TCP connection opens within three seconds."""
-        return self.world.in_pod(self.pod, "python3", "-c", _CONNECT, host, str(port)).strip() == "open"
+        return self._run("python3", "-c", _CONNECT, host, str(port)) == "open"
+
+    def resolves(self, name: str) -> str:
+        """The address that the Pod's DNS gives, or the error's name."""
+        return self._run("python3", "-c", _RESOLVE, name)
+
+    def _run(self, *command: str) -> str:
+        within = ("-n", self.namespace) if self.namespace else ()
+        done = self.world.kubectl("exec", self.pod, *within, "--", *command)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
 
 
 async def probe(world: World, name: str, *, image: str = "sandbox", **labels: str) -> Probe:

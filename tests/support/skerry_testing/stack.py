@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from demo.install import SYSTEM, deliver_images, install
+from demo.target import parse_status
+from images.steps import Steps
 from skerry_testing.access import Access
-from skerry_testing.controlplane import DEV, ROOT
+from skerry_testing.controlplane import DEV
 from skerry_testing.users import MARKS, shared
 
 __all__ = ["FLUSH", "KEEP_ENV", "Stack", "running_stack"]
@@ -20,7 +23,6 @@ __all__ = ["FLUSH", "KEEP_ENV", "Stack", "running_stack"]
 KEEP_ENV = "SKERRY_TEST_KEEP"
 """Set it to keep the cluster for a look, or for the next run of the tests."""
 LIMIT = 2400  # A first build of everything.
-SYSTEM = "skerry-system"
 FLUSH: dict[str, Any] = {"profile": "flushed", "dsnSecretRef": {"name": "flushed-dsn", "key": "dsn"}}
 """What the chart's CronJob for memories is told, beside where. Of itself it fires once a year; a test does not wait for it."""
 Facts = dict[str, Any]
@@ -38,6 +40,10 @@ class Stack:
     """operator, runner, sandbox → reference that the node pulls."""
     host_address: str
     """This machine, as Pods reach it."""
+    registry: str
+    """host:port of the node's registry, outside the Pods' network."""
+    values: dict[str, Any]
+    """What the chart was told beyond the demo's own values."""
     operator_namespace: str = SYSTEM
 
     def restart(self, component: str) -> None:
@@ -83,47 +89,23 @@ def running_stack(instance: str, namespace: str, marks: Path = MARKS) -> Iterato
 
 
 def _bring_up(instance: str, namespace: str) -> Facts:
-    """What `skerry-dev status` says, and `images`: component to the reference that the node pulls."""
+    """What `skerry-dev status` says, and `images`: component to the reference that the node pulls. As the demo does it."""
     _run(str(DEV), "up", "--name", instance)
     facts: Facts = json.loads(_run(str(DEV), "status", "--name", instance, "-o", "json"))
-    push = ("build", "--push", facts["registryPush"], "-o", "json")
-    built = json.loads(_run(str(ROOT / "hack/skerry-images"), *push))
-    values = {
-        "images": {
-            "registry": facts["registryPull"],
-            **{name: {"tag": image["tag"]} for name, image in built.items()},
-        },
-        "runNamespaces": [{"name": namespace, "create": True}],
-        "memoryFlush": [
-            {
-                **FLUSH,
-                "namespace": namespace,
-                "schedule": "0 0 1 1 *",
-                "allow": [f"{facts['hostAddress']}/32"],
-            }
-        ],
-        "clusterCIDRs": [facts["podCIDR"], facts["serviceCIDR"]],
-        # Policies are judged behind the Service: CoreDNS itself listens on 5353.
-        "clusterDNS": {"ports": [53, 5353]},
+    target = parse_status(facts)
+    built = deliver_images(target)
+    flush = {
+        **FLUSH,
+        "namespace": namespace,
+        "schedule": "0 0 1 1 *",
+        "allow": [f"{facts['hostAddress']}/32"],
     }
-    environment = {"KUBECONFIG": facts["kubeconfig"]}
-    helm = (
-        facts["helm"],
-        "upgrade",
-        "--install",
-        "--wait",
-        "--timeout",
-        "3m",
-        "-n",
-        SYSTEM,
-        "--create-namespace",
-    )
-    _run(*helm, "skerry-crds", str(ROOT / "charts/skerry-crds"), env=environment)
-    _run(*helm, "skerry", str(ROOT / "charts/skerry"), "-f", "-", env=environment, stdin=json.dumps(values))
+    values = {"memoryFlush": [flush]}
+    install(target, built, namespace, Steps("tests"), values)
     images = {
         name: f"{facts['registryPull']}/{image['repository']}:{image['tag']}" for name, image in built.items()
     }
-    return {**facts, "images": images}
+    return {**facts, "images": images, "values": values}
 
 
 def _stack(instance: str, facts: Facts) -> Stack:
@@ -135,6 +117,8 @@ def _stack(instance: str, facts: Facts) -> Stack:
         ctr=(facts["ctr"], "-a", facts["containerdSocket"], "-n", "k8s.io"),
         images=facts["images"],
         host_address=facts["hostAddress"],
+        registry=facts["registryPush"],
+        values=facts["values"],
     )
 
 

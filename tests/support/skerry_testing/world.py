@@ -16,6 +16,7 @@ import yaml
 
 from skerry_testing.apierrors import ApiError
 from skerry_testing.apiserver import ApiServer
+from skerry_testing.controlplane import ROOT
 from skerry_testing.eventually import eventually_true
 from skerry_testing.stack import Stack
 
@@ -114,7 +115,7 @@ class World:
         command = [self.stack.kubectl, "-n", self.api.namespace, *arguments]
         environment = {**os.environ, "KUBECONFIG": str(self.stack.access.kubeconfig)}
         return subprocess.run(
-            command, env=environment, capture_output=True, text=True, check=False, timeout=60
+            command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
         )
 
     async def kill_operator(self) -> None:
