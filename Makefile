@@ -53,7 +53,7 @@ images: $(STAMP)  ## build the three images
 	@hack/skerry-images build
 
 demo: $(STAMP)  ## watch an AgentRun go through a real cluster
-	@hack/skerry-demo up $(if $(CONTEXT),--context $(CONTEXT)) $(if $(REGISTRY),--registry $(REGISTRY))
+	@hack/skerry-demo up $(if $(CONTEXT),--context $(CONTEXT)) $(if $(REGISTRY),--registry $(REGISTRY)) $(if $(PLAIN_HTTP),--plain-http)
 
 demo-down: $(STAMP)  ## take the demo's cluster away
 	@hack/skerry-demo down $(if $(CONTEXT),--context $(CONTEXT))
