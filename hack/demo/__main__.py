@@ -46,6 +46,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
 
 
 def _up(options: argparse.Namespace) -> int:
+    more = _values(options.values)
     steps = Steps("demo", _EXPECTED, sys.stdout)
     if options.context:
         target = existing(options.context, options.registry, plain_http=options.plain_http)
@@ -55,7 +56,7 @@ def _up(options: argparse.Namespace) -> int:
         target = embedded(options.name)
     with steps.step("images", "building the images and bringing them in"):
         images = deliver_images(target)
-    install(target, images, options.namespace, steps, _values(options.values))
+    install(target, images, options.namespace, steps, more)
     with steps.step("run", "AgentRun hello"):
         run = _play(target, options.namespace, steps)
     _show(target, options, run)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from demo.__main__ import main
 from demo.install import chart_values
 from demo.target import DemoFailed, existing, loader_for, parse_status
 
@@ -67,3 +68,19 @@ def test_the_charts_values_are_ones_that_it_knows() -> None:
     assert values["images"]["runner"] == {"tag": "r"}
     assert values["runNamespaces"] == [{"name": "runs", "create": True}]
     assert values["clusterCIDRs"] == ["198.18.0.0/24", "198.19.0.0/20"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"), [("a: [", "expected"), ("- 1\n", "must be a mapping"), (None, "No such file")]
+)
+def test_bad_values_are_told_with_the_file_before_anything_is_done(
+    tmp_path: Path, text: str | None, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = tmp_path / "values.yaml"
+    if text is not None:
+        values.write_text(text, encoding="utf-8")
+    # A context that does not exist: it is not even looked for.
+    assert main(["up", "--context", "kind-none", "--values", str(values)]) == 1
+    told = capsys.readouterr().err
+    assert f"--values {values}: " in told
+    assert problem in told
