@@ -16,7 +16,7 @@ from skerry_api.rows.safetyfinishreason import DEFAULT_ADAPTERS
 from skerry_api.rows.summarization import SummarizationSettings
 from skerry_runner.context import RunContext
 from skerry_runner.events import Summary, clip
-from skerry_runner.finish import finish_values, same_word
+from skerry_runner.finish import cut_by_length, finish_values, same_word
 from skerry_runner.messages import text_of
 from skerry_runner.middleware.summarization.plan import Plan, planned, summary_message
 from skerry_runner.middleware.summarization.sizes import Unit, fraction_path, reached
@@ -34,12 +34,14 @@ SETTINGS_PATH = "pipeline.summarization"
 
 
 def usable_text(message: AIMessage, max_chars: int) -> tuple[str, str | None]:
-    """The summary, or why the answer is none: history must not be given up for a blank or a refusal."""
+    """The summary, or why the answer is none: history must not be given up for a blank, a half or a refusal."""
     for adapter in DEFAULT_ADAPTERS:
         for field in adapter.fields:
             for said in finish_values(message, field):
                 if any(same_word(said, word) for word in adapter.values):
                     return "", f"the provider stopped it: {said[:64]}"
+    if cut_by_length(message):
+        return "", "it was cut by a limit of tokens"
     text = text_of(message).strip()
     return (cut_middle(text, max_chars), None) if text else ("", "it was blank")
 

@@ -286,7 +286,12 @@ async def test_a_skill_that_was_read_stays_word_for_word(world: RunnerWorld) -> 
             "",
             "the provider stopped it: SAFETY",
         ),
-        (AIMessage("x", response_metadata={"finish_reason": "length"}), "x", None),
+        (
+            AIMessage("x", response_metadata={"finish_reason": "length"}),
+            "",
+            "it was cut by a limit of tokens",
+        ),
+        (AIMessage("x", response_metadata={"stop_reason": "end_turn"}), "x", None),
     ],
 )
 def test_what_counts_as_a_summary(message: AIMessage, text: str, error: str | None) -> None:
