@@ -14,6 +14,7 @@ from typing_extensions import override
 from skerry_runner.compose.nodes import FusedNode
 from skerry_runner.compose.reducers import channels_of, merged_schema
 from skerry_runner.compose.rows import NODE_HOOKS, Hook, OnFault, PipelineError, Row, RowFault, hooks_of
+from skerry_runner.compose.traces import merged_policy, transformers_of
 from skerry_runner.compose.wraps import Seal, nest_model_wraps, nest_tool_wraps
 
 __all__ = ["Pipeline", "compose"]
@@ -92,6 +93,8 @@ def compose(
             "channels": channels_of(schema),
             "state_schema": schema,
             "tools": tools,
+            "transformers": transformers_of(rows),
+            "trace_policy": merged_policy(rows),
         },
     )
     return cast("Pipeline", made())
