@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from skerry_api.agentprofile import AgentProfile
 from skerry_api.agentrun import AgentRun
 from skerry_api.labels import Component, Label
+from skerry_api.phases import WaitReason
 from skerry_api.sandbox import Sandbox
 from skerry_operator.cache.parse import Unreadable
 from skerry_operator.cache.store import Change, Store, over
 from skerry_operator.keys import Key, queue_key, run_key, sandbox_key
 from skerry_operator.kube.kinds import CLASS, POD, PROFILE, RUN, SANDBOX
 from skerry_operator.plan.podview import PodView
-from skerry_operator.plan.resolve import sandbox_name
+from skerry_operator.plan.resolve import sandbox_name, waiting_reason
 
 __all__ = ["wakes"]
 
@@ -48,6 +49,8 @@ def _queue_facts(run: AgentRun) -> tuple[object, ...]:
         run.status.phase,
         run.status.epoch,
         run.spec.cancel,
+        run.status.cancelled,
+        waiting_reason(run) == WaitReason.CONFIG_MAP_NOT_FOUND,
         run.metadata.deletion_timestamp,
     )
 

@@ -71,6 +71,20 @@ def test_progress_does_not_wake_the_queue_but_a_new_phase_does() -> None:
     assert QUEUE in here.after(RUN, stored(a_run(threadId="t1"), 3, phase="Succeeded", epoch=1))
 
 
+def test_a_text_that_is_missing_and_then_there_wakes_the_queue() -> None:
+    here = Listening()
+    told = {"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-01T12:00:00Z"}
+
+    def waits(version: int, reason: str) -> set[Key]:
+        conditions = [{**told, "reason": reason}]
+        return here.after(RUN, stored(a_run(threadId="t1"), version, phase="Pending", conditions=conditions))
+
+    waits(1, "WaitingForAdmission")
+    assert waits(2, "ConfigMapNotFound") == {RUN_A, BOX_KEY, QUEUE}
+    assert waits(3, "WaitingForAdmission") == {RUN_A, BOX_KEY, QUEUE}
+    assert waits(4, "Starting") == {RUN_A, BOX_KEY}
+
+
 def test_the_same_news_again_wake_nobody() -> None:
     here = Listening()
     here.after(RUN, stored(a_run(), 5))
