@@ -5,11 +5,10 @@ Lead, subagents and internal calls go through it, so that an endpoint that is do
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from langgraph.errors import GraphBubbleUp
 
@@ -24,12 +23,9 @@ from skerry_runner.llm.failure import Failure, FailureKind
 from skerry_runner.outcome import RunEnded
 from skerry_runner.ports import Clock, JournalPort, Timing
 
-__all__ = ["Announce", "Breakers", "ModelCallFailed", "ModelCalls"]
+__all__ = ["Breakers", "ModelCallFailed", "ModelCalls"]
 
 T = TypeVar("T")
-Announce = Callable[[dict[str, Any]], None]
-"""Takes what is to be told to whoever watches the stream."""
-log = logging.getLogger(__name__)
 
 
 class ModelCallFailed(Exception):
@@ -86,7 +82,7 @@ class ModelCalls:
     spent: Callable[[], Cap | None] = _unlimited
 
     async def gate(self, attempt: Callable[[], Awaitable[T]]) -> T:
-        """An internal call: as `call`, for the lead, without a stream."""
+        """An internal call: as `call`, for the lead."""
         return await self.call(attempt)
 
     async def call(
@@ -94,7 +90,6 @@ class ModelCalls:
         attempt: Callable[[], Awaitable[T]],
         *,
         agent: str = "lead",
-        announce: Announce | None = None,
         asked_model: Callable[[T], bool] = lambda _: True,
     ) -> T:
         """Make the call, again if need be. `asked_model`: whether an answer is the model's, and so the endpoint's success.
@@ -107,7 +102,7 @@ class ModelCalls:
         permit = self._admitted(agent)
         settled = False
         try:
-            answer = await self._attempts(attempt, agent, announce)
+            answer = await self._attempts(attempt, agent)
         except ModelCallFailed as failed:
             if failed.failure.counts:
                 settled = True
@@ -123,9 +118,7 @@ class ModelCalls:
             if not settled:
                 self._settle(gave_back(self._circuit, permit), agent)
 
-    async def _attempts(
-        self, attempt: Callable[[], Awaitable[T]], agent: str, announce: Announce | None
-    ) -> T:
+    async def _attempts(self, attempt: Callable[[], Awaitable[T]], agent: str) -> T:
         number, grown = 1, 0.0
         while True:
             if (cap := self.spent()) is not None:
@@ -142,7 +135,7 @@ class ModelCalls:
                 if wait is None or self._circuit.state is CircuitState.OPEN:
                     raise ModelCallFailed(failure, endpoint=self.endpoint, attempts=number) from error
             grown = wait.grown
-            self._tell(failure, number, wait.seconds, agent, announce)
+            self._tell(failure, number, wait.seconds, agent)
             await self.timing.sleep(wait.seconds)
             number += 1
 
@@ -178,9 +171,7 @@ class ModelCalls:
         failure = classify(error, self.clock())
         return replace(failure, message=self.redact(failure.message))
 
-    def _tell(
-        self, failure: Failure, number: int, seconds: float, agent: str, announce: Announce | None
-    ) -> None:
+    def _tell(self, failure: Failure, number: int, seconds: float, agent: str) -> None:
         event = events.LlmRetry(
             endpoint=self.endpoint,
             attempt=number,
@@ -193,9 +184,3 @@ class ModelCalls:
             status=failure.status,
         )
         self.journal.emit(event, agent=agent)
-        if announce is None:
-            return
-        try:
-            announce({**event.body(), "type": "llm_retry"})
-        except Exception:
-            log.exception("whoever watches the stream could not be told of a retry")

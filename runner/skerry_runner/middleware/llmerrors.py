@@ -81,7 +81,6 @@ class LLMErrorHandling(AgentMiddleware[RunnerState, RunContext, Any]):
             return await runtime.context.calls.call(
                 lambda: handler(request),
                 agent=runtime.context.agent,
-                announce=runtime.stream_writer,
                 asked_model=_is_model_s,
             )
         except BudgetSpent as spent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
@@ -52,7 +53,8 @@ class SubagentPool(Subagents):
             return await self._work(order, context)
 
     async def _work(self, order: Order, context: RunContext) -> ToolMessage:
-        kind, tell, ending = order.kind, _teller(order, context), Ending()
+        kind, ending = order.kind, Ending()
+        tell: Callable[[Event], None] = partial(context.journal.emit, agent=kind.name)
         own = child_context(context, order)
         steps = SubagentSteps(order.execution, tell)
         tell(
@@ -131,18 +133,3 @@ def _end_of(order: Order, used: Counts, result: WorkResult) -> SubagentEnd:
         chars=len(result.text),
         usage=Tokens(input=used.input, output=used.output, total=used.total),
     )
-
-
-def _teller(order: Order, context: RunContext) -> Callable[[Event], None]:
-    """To the journal, and to whoever watches the stream."""
-
-    def tell(event: Event) -> None:
-        context.journal.emit(event, agent=order.kind.name)
-        if order.announce is None:
-            return
-        try:
-            order.announce(event.body())
-        except Exception:
-            log.exception("whoever watches the stream could not be told of a subagent")
-
-    return tell

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from langchain_core.messages import ToolMessage
 
@@ -14,10 +13,7 @@ from skerry_runner.subagents.kinds import SubagentKind
 if TYPE_CHECKING:
     from skerry_runner.context import RunContext
 
-__all__ = ["Announce", "Order", "Subagents", "execution_id"]
-
-Announce = Callable[[dict[str, Any]], None]
-"""Takes what is to be told to whoever watches the stream."""
+__all__ = ["Order", "Subagents", "execution_id"]
 
 
 def execution_id(run: str, message_id: str, index: int) -> str:
@@ -35,7 +31,6 @@ class Order:
     kind: SubagentKind
     prompt: str
     description: str = ""
-    announce: Announce | None = None
 
 
 class Subagents(Protocol):

@@ -64,7 +64,6 @@ def task_tool(kinds: Sequence[SubagentKind], side_by_side: int, total: int) -> B
             kind=kind,
             prompt=prompt,
             description=description,
-            announce=runtime.stream_writer,
         )
         return await context.subagents.work(order, context)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 from langchain.agents.middleware.types import AgentMiddleware
@@ -20,11 +19,9 @@ from skerry_runner.state import RunnerState
 
 __all__ = ["SafetyFinishReason"]
 
-log = logging.getLogger(__name__)
-
 
 class SafetyFinishReason(AgentMiddleware[RunnerState, RunContext, Any]):
-    """Leaves three signals: in the message, on the stream, in the journal."""
+    """Leaves its signals in the message and in the journal, whose lines are the stream for whoever watches."""
 
     state_schema = RunnerState
 
@@ -50,8 +47,4 @@ class SafetyFinishReason(AgentMiddleware[RunnerState, RunContext, Any]):
             suppressed=tuple(events.clip(name) for name in safe.suppressed),
         )
         runtime.context.journal.emit(event, agent=runtime.context.agent)
-        try:
-            runtime.stream_writer(event.body())
-        except Exception:
-            log.exception("whoever watches the stream could not be told of a safety stop")
         return {"messages": [safe.message]}
