@@ -60,7 +60,7 @@ async def bash(
     """Run a shell command in the sandbox and return what it prints. It starts in /mnt/user-data/workspace.
 
     Files live below /mnt/user-data: workspace to work in, uploads (given to you), outputs (results for the user).
-    Each call is a shell of its own: directories and variables do not carry over. Long output is cut in the middle.
+    Each call is a shell of its own: directories and variables do not carry over. Of long output you get the two ends.
     """
     limits = context_of(runtime).tools
     seconds = min(timeout_seconds or limits.bash_seconds, limits.bash_seconds_max)

@@ -40,7 +40,7 @@ def checked_image(path: str, mime: str, data: bytes, limit: int) -> None:
 @tool("view_image")
 async def view_image(
     image_path: Annotated[
-        str, Field(min_length=1, description="Absolute path below /mnt/user-data or /mnt/skills.")
+        str, Field(min_length=1, description=f"Its path, below one of {', '.join(_FOLDERS)}.")
     ],
     runtime: Runtime,
     description: Annotated[str, Field(description="Why you look at it, in a few words.")] = "",  # noqa: ARG001 - for whoever reads the journal

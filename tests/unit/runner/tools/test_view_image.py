@@ -8,7 +8,7 @@ import pytest
 
 from skerry_runner.images import sniffed, type_by_name
 from skerry_runner.tools.errors import ToolFailure
-from skerry_runner.tools.view_image import checked_image
+from skerry_runner.tools.view_image import checked_image, view_image
 from skerry_testing.fakesandbox import FakeSandbox
 
 CallTool = Callable[..., Awaitable[tuple[str, str]]]
@@ -69,6 +69,7 @@ async def test_an_image_is_looked_at(fake: FakeSandbox, call_fake: CallTool, fol
         ("/mnt/user-data/a.png", "is in none of"),
         ("/mnt/user-data/outputs/../a.png", "is in none of"),
         ("/etc/a.png", "outside"),
+        ("/mnt/skills/pdf/a.png", "is in none of"),
         ("a.svg", "is no image by its name; known: .jpg, .jpeg, .png, .webp, .gif"),
         ("none.png", "/mnt/user-data/workspace/none.png"),
         ("text.png", "holds no image"),
@@ -85,3 +86,11 @@ async def test_the_size_is_bounded(fake: FakeSandbox, call_fake: CallTool) -> No
     fake.files[FILE] = PNG + b"x" * (20 * 1024 * 1024)
     status, text = await call_fake("view_image", image_path=FILE)
     assert (status, "more than 20971520 bytes" in text) == ("error", True)
+
+
+def test_the_model_is_told_the_folders_where_it_may_look() -> None:
+    said = view_image.args["image_path"]["description"]
+    assert (
+        said
+        == "Its path, below one of /mnt/user-data/workspace, /mnt/user-data/uploads, /mnt/user-data/outputs."
+    )
