@@ -16,6 +16,7 @@ from typing_extensions import override
 from skerry_api.report import Tokens
 from skerry_runner import events
 from skerry_runner.messages import render_content, role_of, text_of
+from skerry_runner.permessage import PerMessage
 from skerry_runner.ports import JournalPort
 from skerry_runner.tokens import estimated
 from skerry_runner.usage import Tally
@@ -38,12 +39,17 @@ class _Caller:
     agent: str = LEAD
     purpose: str | None = None
     execution: str | None = None
-    sent: int = 0
-    """Tokens of the request, by estimate."""
+    sent: Sequence[BaseMessage] = ()
 
 
 class ModelObserver(AsyncCallbackHandler):
-    """One per run, shared by the lead, subagents and internal calls."""
+    """One per run, shared by the lead, subagents and internal calls.
+
+    It rides on every node and tool of the graph, so that it reaches every model; what is no model's it ignores.
+    """
+
+    run_inline = True
+    """It never waits: a task for each event would only cost."""
 
     def __init__(self, journal: JournalPort, tally: Tally) -> None:
         self._journal = journal
@@ -51,6 +57,18 @@ class ModelObserver(AsyncCallbackHandler):
         self._calls: dict[UUID, _Caller] = {}
         self._failures: list[BaseException] = []
         self._blank = False
+        self._infos = PerMessage(message_info)
+
+    @property
+    @override
+    def ignore_chain(self) -> bool:
+        return True
+
+    @property
+    @override
+    def ignore_agent(self) -> bool:
+        """Tools among them."""
+        return True
 
     def made(self, error: BaseException) -> bool:
         """Whether a model raised this, or what caused it; or LangChain, for want of any answer in a response."""
@@ -77,12 +95,14 @@ class ModelObserver(AsyncCallbackHandler):
     ) -> None:
         told = metadata or {}
         caller = _Caller(
-            told.get(AGENT_KEY, LEAD), told.get(PURPOSE_KEY), told.get(EXECUTION_KEY), estimated(messages[0])
+            told.get(AGENT_KEY, LEAD), told.get(PURPOSE_KEY), told.get(EXECUTION_KEY), messages[0]
         )
         self._calls[run_id] = caller
         self._tally.of(caller.execution).model_call()
         tools = (kwargs.get("invocation_params") or {}).get("tools") or ()
-        event = request_event(str(run_id), messages[0], tools, purpose=caller.purpose)
+        event = request_event(
+            str(run_id), messages[0], tools, infos=self._infos(messages[0]), purpose=caller.purpose
+        )
         self._journal.emit(event, agent=caller.agent)
 
     @override
@@ -116,27 +136,34 @@ class ModelObserver(AsyncCallbackHandler):
 
 def _guessed(caller: _Caller, answer: AIMessage) -> Tokens:
     """What a call may have taken whose endpoint does not tell: a limit must not sleep for want of a count."""
-    said = estimated([answer])
-    return Tokens(input=caller.sent, output=said, total=caller.sent + said)
+    sent, said = estimated(caller.sent), estimated([answer])
+    return Tokens(input=sent, output=said, total=sent + said)
+
+
+def message_info(message: BaseMessage) -> events.MessageInfo:
+    """A message without its text."""
+    return events.MessageInfo(
+        id=message.id,
+        role=role_of(message),
+        name=message.name,
+        chars=len(render_content(message.content)),
+    )
 
 
 def request_event(
-    request: str, messages: Sequence[BaseMessage], tools: Sequence[Any], *, purpose: str | None = None
+    request: str,
+    messages: Sequence[BaseMessage],
+    tools: Sequence[Any],
+    *,
+    infos: Sequence[events.MessageInfo],
+    purpose: str | None = None,
 ) -> events.ModelRequest:
-    """A request without its texts."""
+    """A request without its texts; `infos` are those of its messages."""
     system = "\n".join(render_content(message.content) for message in messages if message.type == "system")
     return events.ModelRequest(
         request=request,
         purpose=purpose,
-        messages=tuple(
-            events.MessageInfo(
-                id=message.id,
-                role=role_of(message),
-                name=message.name,
-                chars=len(render_content(message.content)),
-            )
-            for message in messages
-        ),
+        messages=tuple(infos),
         system_hash=hashlib.sha256(system.encode("utf-8", "replace")).hexdigest(),
         tools=tuple(_tool_name(tool) for tool in tools),
     )

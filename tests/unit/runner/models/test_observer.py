@@ -8,7 +8,13 @@ from typing import Any
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from skerry_api.report import Tokens
-from skerry_runner.models.observer import AGENT_KEY, ModelObserver, request_event, response_event
+from skerry_runner.models.observer import (
+    AGENT_KEY,
+    ModelObserver,
+    message_info,
+    request_event,
+    response_event,
+)
 from skerry_runner.models.scripted.model import ScriptedModel
 from skerry_runner.models.scripted.parse import parse_script
 from skerry_runner.models.scripted.playhead import Playhead
@@ -23,7 +29,7 @@ def test_a_request_is_told_without_its_texts() -> None:
         {"name": "ls"},
         {"type": "web_search"},
     ]
-    event = request_event("q", messages, tools)
+    event = request_event("q", messages, tools, infos=[message_info(each) for each in messages])
     assert event.system_hash == hashlib.sha256(b"be good").hexdigest()
     assert event.tools == ("bash", "ls", "web_search")
     assert event.body()["messages"] == [
