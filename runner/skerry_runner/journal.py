@@ -7,7 +7,6 @@ again with the next line; past a bound it is given up, still without a gap.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import queue
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from skerry_runner.events import Event
+from skerry_runner.events.base import as_json
 from skerry_runner.outcome import Redactor, mapped
 from skerry_runner.ports import Clock
 
@@ -172,17 +172,19 @@ class Journal:
 
     def emit(self, event: Event, *, agent: str = "lead") -> None:
         """Append one event; returns at once. Call it from one thread."""
-        body = event.body()
-        line = {
-            "seq": self._seq,
-            "time": self._clock().isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-            **self._envelope,
-            "agent": agent,
-            **mapped(body, self._redact),
-        }
+        head = as_json(
+            {
+                "seq": self._seq,
+                "time": self._clock().isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+                **self._envelope,
+                "agent": agent,
+            }
+        )
         self._seq += 1
-        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
-        self._queue.put(text.encode("utf-8", "replace") + b"\n")
+        body = event.json_body()
+        if self._redact.found_in_json(body):
+            body = as_json(mapped(event.body(), self._redact))
+        self._queue.put(f"{head[:-1]},{body[1:]}\n".encode("utf-8", "replace"))
 
     async def flush(self) -> None:
         """Return when every line emitted so far is written and synced, as far as the sinks can."""

@@ -6,6 +6,7 @@ RunEnded          ends the run with an outcome of its own; passes every guard
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
@@ -50,9 +51,14 @@ class Redactor:
         self._secrets = sorted(
             {s for s in secrets if s and len(s) >= _SHORTEST_SECRET}, key=len, reverse=True
         )
+        self._escaped = [json.dumps(secret, ensure_ascii=False)[1:-1] for secret in self._secrets]
 
     def __bool__(self) -> bool:
         return bool(self._secrets)
+
+    def found_in_json(self, text: str) -> bool:
+        """Whether a string in this JSON, written with `ensure_ascii=False`, may hold a secret."""
+        return any(escaped in text for escaped in self._escaped)
 
     def __call__(self, text: str) -> str:
         for secret in self._secrets:

@@ -11,7 +11,18 @@ from pathlib import Path
 import pytest
 
 from skerry_runner import journal as journal_module
-from skerry_runner.events import EVENT_TYPES, TEXT_MAX, Event, SandboxAcquired, ToolCall, clip
+from skerry_runner.events import (
+    EVENT_TYPES,
+    TEXT_MAX,
+    Event,
+    LlmCircuit,
+    MessageInfo,
+    ModelRequest,
+    SandboxAcquired,
+    ToolCall,
+    clip,
+)
+from skerry_runner.events.base import as_json
 from skerry_runner.journal import FileSink, Journal, Sink, StreamSink
 from skerry_testing.runnerworld import MemorySink
 
@@ -142,6 +153,33 @@ async def test_secrets_and_odd_characters() -> None:
     (line,) = sink.events()
     assert (line["args"], line["name"]) == ('curl -H "***" é\n', "x?")
     assert b"s3cret" not in sink.lines[0]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ToolCall(id="c", name="bash", args='"\\ \t\x01\x7f\u2028 é'),
+        ToolCall(id="c", name="x\ud800", args="{}"),
+        LlmCircuit(endpoint="e", state="open", failures=5, open_seconds=60.0),
+        LlmCircuit(endpoint="e", state="closed", failures=0),
+        ModelRequest(
+            request="r",
+            messages=(MessageInfo(id=None, role="ai", chars=1),),
+            system_hash="0",
+            tools=("bash",),
+        ),
+    ],
+)
+def test_the_quick_way_to_json_is_the_slow_one(event: Event) -> None:
+    assert event.json_body() == as_json(event.body())
+
+
+async def test_a_secret_with_characters_that_json_escapes_is_found() -> None:
+    sink = MemorySink()
+    made = journal(sink, secrets=('pass"word\\\n',))
+    made.emit(ToolCall(id="c", name="bash", args='login pass"word\\\n now'))
+    await made.close()
+    assert sink.events()[0]["args"] == "login *** now"
 
 
 def test_every_event_has_a_type_of_its_own() -> None:
