@@ -7,11 +7,11 @@ from collections.abc import Collection, Sequence
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
 from skerry_runner.middleware.danglingtoolcall.repair import needs_repair, repaired, wire_ids, wire_name
-from skerry_runner.middleware.danglingtoolcall.slots import Slot, assigned
+from skerry_runner.middleware.danglingtoolcall.slots import NO_ID, Slot, assigned
 from skerry_runner.middleware.danglingtoolcall.texts import missing_result
 from skerry_runner.toolcalls import Declared, declared_calls
 
-__all__ = ["paired"]
+__all__ = ["intact", "paired", "rebuilt"]
 
 
 def paired(
@@ -22,6 +22,40 @@ def paired(
     Calls without a result get one that says so, results without a call are left out, calls that no provider would
     take back are put right. `tools` are names that the model may use as they are. The same object, if all is well.
     """
+    return messages if intact(messages, tools) else rebuilt(messages, tools, detail_max)
+
+
+def intact(messages: Sequence[AnyMessage], tools: Collection[str] = ()) -> bool:
+    """Whether a provider takes the history as it is. In one pass: it nearly always does, and is asked every turn."""
+    due: list[str] = []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            if not due or message.tool_call_id != due.pop():
+                return False
+        elif due:
+            return False
+        elif isinstance(message, AIMessage):
+            if not _takeable(message, tools):
+                return False
+            due = [call["id"] or "" for call in reversed(message.tool_calls)]
+    return not due
+
+
+def _takeable(message: AIMessage, tools: Collection[str]) -> bool:
+    """Whether its calls are valid, and each has a name that providers take and an id of its own."""
+    calls = message.tool_calls
+    if message.invalid_tool_calls or not calls:
+        return not declared_calls(message)
+    ids = {call["id"] or "" for call in calls}
+    return (
+        len(ids) == len(calls)
+        and ids.isdisjoint(NO_ID)
+        and all(call["name"] == wire_name(call["name"], tools) for call in calls)
+    )
+
+
+def rebuilt(messages: Sequence[AnyMessage], tools: Collection[str], detail_max: int) -> list[AnyMessage]:
+    """The history laid out anew, whether that changes it or not."""
     calls = {
         place: declared
         for place, message in enumerate(messages)
@@ -47,12 +81,7 @@ def paired(
             rebuilt.append(
                 _result(given if isinstance(given, ToolMessage) else None, call, id_, name, detail_max)
             )
-    unchanged = len(rebuilt) == len(messages) and all(map(_is, rebuilt, messages))
-    return messages if unchanged else rebuilt
-
-
-def _is(one: AnyMessage, other: AnyMessage) -> bool:
-    return one is other
+    return rebuilt
 
 
 def _result(given: ToolMessage | None, call: Declared, id_: str, name: str, detail_max: int) -> ToolMessage:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from itertools import chain, product
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 
 from skerry_runner.middleware.danglingtoolcall import paired
+from skerry_runner.middleware.danglingtoolcall.pairing import intact, rebuilt
 
 Shape = list[Any]
 
@@ -67,6 +70,29 @@ INTACT: dict[str, list[AnyMessage]] = {
 def test_a_history_that_is_well_is_the_same_object(name: str) -> None:
     messages = INTACT[name]
     assert paired(messages, tools={"fs.read"}) is messages
+
+
+def test_a_history_is_well_just_when_rebuilding_would_change_nothing() -> None:
+    pieces: list[AnyMessage] = [
+        human(),
+        ai(),
+        ai(call("1")),
+        ai(call("1"), call("2")),
+        ai(call("1"), call("1")),
+        ai(call(None)),
+        ai(call("1", "no name")),
+        ai(invalid=[broken("1")]),
+        raw({"id": "1", "function": {"name": "ls", "arguments": "{}"}}),
+        result("1"),
+        result("2"),
+        result(""),
+    ]
+    for picked in chain.from_iterable(product(pieces, repeat=length) for length in range(4)):
+        messages = list(picked)
+        laid_out = rebuilt(messages, (), 500)
+        unchanged = len(laid_out) == len(messages) and all(map(operator.is_, laid_out, messages))
+        assert intact(messages) is unchanged, shape(messages)
+        assert (paired(messages) is messages) is unchanged
 
 
 @pytest.mark.parametrize(
