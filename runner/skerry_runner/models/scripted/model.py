@@ -15,7 +15,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import ConfigDict
+from pydantic import ConfigDict, PrivateAttr
 from typing_extensions import override
 
 from skerry_runner.messages import role_of
@@ -40,6 +40,8 @@ class ScriptedModel(BaseChatModel):
 
     playhead: Playhead
     part: Part = LEAD
+    _schemas: dict[int, tuple[object, dict[str, Any]]] = PrivateAttr(default_factory=dict)
+    """By a tool's identity, which holds as long as the tool itself is kept beside its schema."""
 
     @property
     @override
@@ -59,7 +61,13 @@ class ScriptedModel(BaseChatModel):
     def bind_tools(
         self, tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool], **kwargs: Any
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
+        return self.bind(tools=[self._schema(tool) for tool in tools], **kwargs)
+
+    def _schema(self, tool: dict[str, Any] | type | Callable[..., Any] | BaseTool) -> dict[str, Any]:
+        """Made once: a tool is the same object every turn."""
+        if id(tool) not in self._schemas:
+            self._schemas[id(tool)] = (tool, convert_to_openai_tool(tool))
+        return self._schemas[id(tool)][1]
 
     def _next(self, messages: Sequence[BaseMessage], kwargs: dict[str, Any]) -> tuple[int, Step]:
         taken = self.playhead.take(self.part)
