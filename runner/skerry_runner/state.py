@@ -120,14 +120,11 @@ def merge_limits(
     """By run, the larger of each counter: writing the same totals twice, or late, changes nothing."""
     merged = dict(left or {})
     for run, counters in (right or {}).items():
-        old = merged.pop(run, RunLimits())
-        larger = {key: max(_count(old, key), _count(counters, key)) for key in (*old, *counters)}
+        larger = cast("dict[str, int]", dict(merged.pop(run, {})))
+        for key, count in cast("dict[str, int]", counters).items():
+            larger[key] = max(larger.get(key, 0), count)
         merged[run] = cast("RunLimits", larger)
     return _newest(merged)
-
-
-def _count(counters: RunLimits, key: str) -> int:
-    return cast("dict[str, int]", counters).get(key, 0)
 
 
 def merge_loops(
@@ -208,7 +205,7 @@ def merge_cursors(left: dict[str, int] | None, right: dict[str, int] | None) -> 
 
 
 def _newest(kept: dict[str, T]) -> dict[str, T]:
-    return dict(list(kept.items())[-RUNS_KEPT:])
+    return kept if len(kept) <= RUNS_KEPT else dict(list(kept.items())[-RUNS_KEPT:])
 
 
 class RunnerState(AgentState[None]):

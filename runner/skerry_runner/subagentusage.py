@@ -22,8 +22,10 @@ def with_subagent_usage(result: ToolMessage, used: Tokens) -> ToolMessage:
 
 def subagent_usage(message: BaseMessage) -> Tokens | None:
     """What a result says, if it is one of a subagent."""
-    note = message.additional_kwargs.get(SUBAGENT_USAGE) if isinstance(message, ToolMessage) else None
-    return Tokens.model_validate(note) if isinstance(note, Mapping) else None
+    note = message.additional_kwargs.get(SUBAGENT_USAGE)
+    if note is None or not isinstance(note, Mapping) or not isinstance(message, ToolMessage):
+        return None
+    return Tokens.model_validate(note)
 
 
 def usages_by_call(messages: Iterable[BaseMessage]) -> dict[str, Tokens]:
