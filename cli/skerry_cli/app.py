@@ -231,7 +231,8 @@ def pipeline(
 ) -> None:
     """Show the middlewares of a profile's runs, in order: which are there, and why.
 
-    A profile's own middlewares are imported, so they must be installed here. Exit code 2: bad input.
+    A profile's own middlewares are imported; of one that is not installed here the hooks are not known (`?`, in JSON
+    null). Exit code 2: bad input.
     """
     from skerry_cli.pipeline import show_pipeline
 

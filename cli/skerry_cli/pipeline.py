@@ -48,11 +48,13 @@ def _refuse(file: str, profile: AgentProfile, words: str) -> int:
     return BAD_INPUT
 
 
+def _hooks(row: ListedRow) -> str:
+    return "?" if row.hooks is None else ", ".join(row.hooks) or "-"
+
+
 def _table(rows: Sequence[ListedRow]) -> str:
     lines = [("NAME", "PRESENT", "HOOKS", "REASON")]
-    lines += [
-        (row.name, "yes" if row.present else "no", ", ".join(row.hooks) or "-", row.reason) for row in rows
-    ]
+    lines += [(row.name, "yes" if row.present else "no", _hooks(row), row.reason) for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "   ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()

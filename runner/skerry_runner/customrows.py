@@ -14,9 +14,13 @@ from skerry_runner.compose.rows import hooks_of
 from skerry_runner.outcome import InvalidDocument
 from skerry_runner.rowspec import AnyRow
 
-__all__ = ["argument", "build_custom", "tool_names"]
+__all__ = ["NotInstalled", "argument", "build_custom", "tool_names"]
 
 _REASON = "InvalidMiddleware"
+
+
+class NotInstalled(InvalidDocument):
+    """The class's package is not on this machine; it may be in a runner's image."""
 
 
 def argument(text: str) -> Any:
@@ -32,7 +36,7 @@ def build_custom(row: CustomRow, index: int) -> AnyRow:
 
     Raises:
         InvalidDocument: there is no such class, it is no middleware, it does not take these settings, or it lacks the
-            asynchronous form of a wrap hook.
+            asynchronous form of a wrap hook. NotInstalled, if its package is not here.
     """
     where = f"spec.pipeline.custom[{index}]"
     module, _, name = row.path.partition(":")
@@ -40,7 +44,8 @@ def build_custom(row: CustomRow, index: int) -> AnyRow:
         found = getattr(importlib.import_module(module), name)
     except Exception as error:
         # An import runs the user's code: anything may come of it.
-        raise _invalid(f"{where}.path", f"{row.path} can't be imported: {_told(error)}") from error
+        kind = NotInstalled if _missing(error, module) else InvalidDocument
+        raise kind(_REASON, f"{where}.path", f"{row.path} can't be imported: {_told(error)}") from error
     if not (isinstance(found, type) and issubclass(found, AgentMiddleware)):
         raise _invalid(f"{where}.path", f"{row.path} is no AgentMiddleware")
     try:
@@ -56,6 +61,12 @@ def tool_names(rows: Sequence[CustomRow]) -> frozenset[str]:
     made = [build_custom(row, index) for index, row in enumerate(rows)]
     # LangChain gives the attribute to classes that bring tools alone.
     return frozenset(tool.name for row in made for tool in getattr(row, "tools", ()))
+
+
+def _missing(error: Exception, module: str) -> bool:
+    """Whether it is the module itself, or a package above it, that is not there."""
+    lacking = error.name if isinstance(error, ModuleNotFoundError) else None
+    return lacking is not None and f"{module}.".startswith(f"{lacking}.")
 
 
 def _told(error: Exception) -> str:

@@ -59,11 +59,25 @@ def test_a_user_s_row_stands_before_the_guards(tmp_path: Path) -> None:
     assert [(row["name"], row["reason"]) for row in json.loads(out)][-3] == ("Polite", "pipeline.custom[0]")
 
 
+@pytest.mark.parametrize("path", ["no.such:Row", "skerry_testing.nowhere.deep:Row"])
+def test_a_class_that_is_in_the_runner_s_image_alone_is_listed(tmp_path: Path, path: str) -> None:
+    text = PROFILE + f'    custom: [{{path: "{path}"}}]\n'
+    code, out, _ = shown(tmp_path, text, "-o", "json")
+    reason = "pipeline.custom[0]; not installed here, so its hooks are not known"
+    assert (code, json.loads(out)[-3]) == (
+        0, {"name": "Row", "present": True, "reason": reason, "hooks": None},
+    )  # fmt: skip
+    _, out, _ = shown(tmp_path, text)
+    assert [line.split() for line in out.splitlines() if line.startswith("Row ")] == [
+        ["Row", "yes", "?", *reason.split()]
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         (PROFILE.replace("enabled: true", "enabled: 1"), "p.yaml:7: AgentProfile p: spec.pipeline.todoList.enabled: must be"),
-        (PROFILE + '    custom: [{path: "no.such:Row"}]\n', "p.yaml: AgentProfile p: spec.pipeline.custom[0].path: no.such:Row can't be imported"),
+        (PROFILE + '    custom: [{path: "skerry_testing.customrows:Nobody"}]\n', "p.yaml: AgentProfile p: spec.pipeline.custom[0].path: skerry_testing.customrows:Nobody can't be imported"),
         (PROFILE + '    custom: [{path: "skerry_runner.middleware.sandbox:Sandbox"}, {path: "skerry_testing.customrows:Picky"}]\n', "custom[1]: skerry_testing.customrows:Picky can't be made"),
         ("", "p.yaml: there must be one AgentProfile in the file"),
         (f"{PROFILE}---\n{PROFILE}", "p.yaml: there must be one AgentProfile in the file, not 2"),
