@@ -17,7 +17,7 @@ from skerry_runner import events
 from skerry_runner.compose import RowFault, compose
 from skerry_runner.compose.rows import Hook
 from skerry_runner.context import RunContext
-from skerry_runner.middleware.danglingtoolcall.seal import in_pairs, rebuilt
+from skerry_runner.middleware.danglingtoolcall.seal import in_pairs, with_pairs
 from skerry_runner.models.build import BuiltModel
 from skerry_runner.models.scripted.cursor import ScriptCursor
 from skerry_runner.pipeline import assemble
@@ -66,7 +66,7 @@ def seal_pairs(request: ModelRequest[Any]) -> ModelRequest[Any]:
         "a row parted a tool's call from its result; the request was mended",
     )
     record_fault(request.runtime.context, fault)
-    return rebuilt(request, detail_max=DanglingToolCallSettings().max_error_chars)
+    return with_pairs(request, detail_max=DanglingToolCallSettings().max_error_chars)
 
 
 def build_agent(

@@ -60,17 +60,18 @@ async def test_a_run_with_a_user_s_row(world: RunnerWorld) -> None:
 
 
 @pytest.mark.parametrize(
-    ("custom", "class_", "words"),
+    ("custom", "class_", "reason", "words"),
     [
-        ([{"path": f"{MODULE}:Picky"}], OutcomeClass.INVALID_SPEC, "spec.pipeline.custom[0]: "),
-        ([{"path": "skerry_runner.middleware.threaddata:ThreadData"}], OutcomeClass.APP_ERROR, "two rows are named ThreadData"),
+        ([{"path": f"{MODULE}:Picky"}], OutcomeClass.INVALID_SPEC, "InvalidMiddleware", "spec.pipeline.custom[0]: "),
+        ([{"path": "no.such:Row"}], OutcomeClass.INVALID_SPEC, "InvalidMiddleware", "spec.pipeline.custom[0].path: "),
+        ([{"path": "skerry_runner.middleware.threaddata:ThreadData"}], OutcomeClass.APP_ERROR, "PipelineError", "two rows are named ThreadData"),
     ],
 )  # fmt: skip
 async def test_a_run_whose_rows_cannot_be_had_says_so(
-    world: RunnerWorld, custom: list[dict[str, str]], class_: OutcomeClass, words: str
+    world: RunnerWorld, custom: list[dict[str, str]], class_: OutcomeClass, reason: str, words: str
 ) -> None:
     result = await world.run(document(pipeline={"custom": custom}))
-    assert result.outcome.class_ is class_
+    assert (result.outcome.class_, result.outcome.reason) == (class_, reason)
     assert words in result.outcome.message
 
 

@@ -13,7 +13,7 @@ from typing_extensions import override
 from skerry_api.rows.danglingtoolcall import DanglingToolCallSettings
 from skerry_runner.context import RunContext
 from skerry_runner.middleware.danglingtoolcall.mend import mended
-from skerry_runner.middleware.danglingtoolcall.seal import rebuilt
+from skerry_runner.middleware.danglingtoolcall.seal import with_pairs
 from skerry_runner.state import RunnerState
 
 __all__ = ["DanglingToolCall"]
@@ -34,7 +34,7 @@ class DanglingToolCall(AgentMiddleware[RunnerState, RunContext, Any]):
         request: ModelRequest[RunContext],
         handler: Callable[[ModelRequest[RunContext]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        response = await handler(rebuilt(request, detail_max=self._settings.max_error_chars))
+        response = await handler(with_pairs(request, detail_max=self._settings.max_error_chars))
         result = [
             mended(message) if isinstance(message, AIMessage) else message for message in response.result
         ]

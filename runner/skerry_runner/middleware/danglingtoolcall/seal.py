@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool
 
 from skerry_runner.middleware.danglingtoolcall.pairing import paired
 
-__all__ = ["in_pairs", "rebuilt"]
+__all__ = ["in_pairs", "with_pairs"]
 
 
 def in_pairs(messages: Sequence[AnyMessage]) -> bool:
@@ -28,7 +28,7 @@ def in_pairs(messages: Sequence[AnyMessage]) -> bool:
     return not due
 
 
-def rebuilt(request: ModelRequest[Any], *, detail_max: int) -> ModelRequest[Any]:
+def with_pairs(request: ModelRequest[Any], *, detail_max: int) -> ModelRequest[Any]:
     """The request with a history that providers take; the same object, if its own is one."""
     names = frozenset(tool.name for tool in request.tools or () if isinstance(tool, BaseTool))
     messages = paired(request.messages, tools=names, detail_max=detail_max)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from skerry_api.document import DocumentSkill
+from skerry_api.document import DocumentSkill, RunDocument
+from skerry_api.phases import OutcomeClass
 from skerry_runner.cluster.mountedskills import UnreadableSkill, read_skills
+from skerry_runner.ports import Ports, RunResult
 from skerry_runner.skills import Skill
+from skerry_testing.runnerpod import DOCUMENT, Pod
 
 
 def mounted(root: Path, name: str, **files: bytes) -> None:
@@ -40,3 +44,13 @@ def test_what_is_not_mounted_is_told_by_name(tmp_path: Path) -> None:
     mounted(tmp_path, "pdf", README_md=b"")
     with pytest.raises(UnreadableSkill, match=r"skill pdf: its ConfigMap has no key SKILL\.md"):
         read_skills([DocumentSkill(name="pdf")], tmp_path)
+
+
+async def test_a_missing_one_ends_the_run_with_its_name(pod: Pod) -> None:
+    async def core(_: RunDocument, __: Ports) -> RunResult:
+        raise AssertionError
+
+    pod.write(json.dumps(DOCUMENT | {"skills": [{"name": "pdf"}]}))
+    outcome = await pod.session(core).run()
+    assert (outcome.class_, outcome.reason) == (OutcomeClass.INVALID_SPEC, "InvalidSkills")
+    assert outcome.message.startswith("skill pdf: its ConfigMap can't be read")

@@ -43,6 +43,7 @@ def test_values_are_json_where_they_can_be(text: str, value: object) -> None:
 def test_a_parameter_can_not_redirect_the_key(name: str) -> None:
     with pytest.raises(InvalidDocument) as caught:
         model_parameters({"temperature": "1", name: "http://evil"})
+    assert caught.value.outcome.reason == "InvalidParameter"
     assert caught.value.outcome.message.startswith(f"model.parameters.{name}: not allowed")
     assert name not in ALLOWED
 
