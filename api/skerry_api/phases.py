@@ -168,6 +168,8 @@ class ConditionType(StrEnum):
     RECONCILING = "Reconciling"
     STALLED = "Stalled"
     SUCCEEDED = "Succeeded"
+    JOURNAL_COMPLETE = "JournalComplete"
+    """There, and False, only when lines of the journal could not be written."""
 
 
 class SandboxPhase(StrEnum):

@@ -13,6 +13,7 @@ from skerry_api.phases import OutcomeClass, QuestionType, StopReason
 __all__ = [
     "ANSWER_MAX",
     "ARTIFACTS_MAX",
+    "JOURNAL_FAULT_MAX",
     "OPTIONS_MAX",
     "OPTION_MAX",
     "QUESTION_CONTEXT_MAX",
@@ -52,6 +53,8 @@ OPTIONS_MAX = 16
 OPTION_MAX = 200
 """Longest option, in characters."""
 QUESTION_ID_MAX = 64
+JOURNAL_FAULT_MAX = 512
+"""Longest word about a journal that can't be written, in characters."""
 TERMINATION_MAX = 4096
 """Longest termination message that a kubelet keeps, in bytes."""
 
@@ -192,6 +195,11 @@ class RunnerStatus(KubeModel):
         max_length=ARTIFACTS_MAX,
         json_schema_extra={"x-kubernetes-list-type": "atomic"},
         description="Files that the agent presented as results, the newest 64 of them.",
+    )
+    journal_fault: str | None = Field(
+        default=None,
+        max_length=JOURNAL_FAULT_MAX,
+        description="Why lines are missing in the journal, where they can't be written; the run goes on.",
     )
     outcome: Outcome | None = Field(default=None, description="Set once, at the end of the epoch.")
     stop_reason: StopReason | None = Field(default=None, description="Why a successful run stopped.")

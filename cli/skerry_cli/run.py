@@ -114,6 +114,12 @@ def _secrets(assignment: Assignment) -> list[str | None]:
     return [assignment.api_key, *header_values(assignment.document, assignment.headers)]
 
 
+def _tell_fault(fault: str | None) -> None:
+    """The run goes on; whoever watches it knows that its journal has a gap."""
+    if fault is not None:
+        print(f"skerry: journal: {fault}", file=sys.stderr)
+
+
 async def _carry_out(
     assignment: Assignment, data_dir: Path, folder: Path, request: Request, asked: OpenQuestion | None
 ) -> AgentRun:
@@ -132,8 +138,9 @@ async def _carry_out(
         sinks.append(ProgressSink(sys.stderr))
     document = assignment.document
     journal = Journal(
-        sinks, run=document.run.uid, thread=document.thread_id, clock=_now, secrets=_secrets(assignment)
-    )
+        sinks, run=document.run.uid, thread=document.thread_id, clock=_now, secrets=_secrets(assignment),
+        on_fault=_tell_fault,
+    )  # fmt: skip
 
     async def carry_out(document: RunDocument, ports: Ports) -> RunResult:
         from skerry_runner.memory.stores import open_sqlite_store

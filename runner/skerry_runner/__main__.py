@@ -22,7 +22,7 @@ from skerry_runner.cluster.environment import BadEnvironment, Environment, read_
 from skerry_runner.cluster.http import HttpRunPort
 from skerry_runner.cluster.logs import configure_logs
 from skerry_runner.cluster.session import Session
-from skerry_runner.journal import FileSink, Journal, Sink, StreamSink
+from skerry_runner.journal import FileSink, Journal, OnFault, Sink, StreamSink
 from skerry_runner.ports import Ports, RunResult
 from skerry_runner.stream.buffer import EventBuffer
 
@@ -50,19 +50,25 @@ def _open_journal(
     document: RunDocument,
     secrets: Sequence[str | None],
     headers: Mapping[str, str],
+    *,
     live: EventBuffer,
+    on_fault: OnFault,
 ) -> Journal:
     sinks: list[Sink] = [StreamSink(sys.stdout), live]
+    missing = None
     try:
         sinks.append(FileSink(env.state / "journal.jsonl"))
     except OSError as error:
-        log.warning("the journal goes to stdout alone: %s", error)
+        missing = f"journal.jsonl can't be opened: {error.strerror or error}"
+        log.warning("the journal goes to stdout alone: %s", missing)
     return Journal(
         sinks,
         run=document.run.uid,
         thread=document.thread_id,
         clock=lambda: datetime.now(UTC),
         secrets=[*secrets, *_header_secrets(document, headers)],
+        on_fault=on_fault,
+        missing=missing,
     )
 
 
@@ -95,8 +101,8 @@ async def _serve(env: Environment) -> int:
     async with HttpRunPort(env.api_server, env.service_account, identity.namespace, identity.run) as port:
         secrets = [api_key, *_place_secrets(dsn)]
 
-        def open_journal(document: RunDocument) -> Journal:
-            return _open_journal(env, document, secrets, headers, live)
+        def open_journal(document: RunDocument, on_fault: OnFault) -> Journal:
+            return _open_journal(env, document, secrets, headers, live=live, on_fault=on_fault)
 
         outcome = await Session(env, port, carry_out, open_journal, terminated).run()
     live.close()

@@ -12,7 +12,7 @@ import os
 import queue
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol, TextIO
 
@@ -21,15 +21,24 @@ from skerry_runner.events.base import as_json
 from skerry_runner.outcome import Redactor, mapped
 from skerry_runner.ports import Clock
 
-__all__ = ["FileSink", "Journal", "Sink", "StreamSink"]
+__all__ = ["FileSink", "Journal", "OnFault", "Sink", "StreamSink"]
 
 BACKLOG_MAX = 8 * 1024 * 1024
 """What a failing sink keeps in memory before it is given up, in bytes."""
 log = logging.getLogger(__name__)
 
 
+OnFault = Callable[[str | None], None]
+"""Told what is wrong with the journal, None once all is written again. Called from the journal's thread."""
+
+
 class Sink(Protocol):
     """Where lines go. Called from the journal's thread alone; may raise OSError, and then nothing was written."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        ...
 
     def write(self, line: bytes) -> None:
         """Append one line, newline included; all of it or an OSError and none of it."""
@@ -50,18 +59,21 @@ class FileSink:
     """
 
     def __init__(self, path: Path) -> None:
+        self.name = path.name
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._end = _end_of_last_line(self._file)
-        os.ftruncate(self._file, self._end)
+        if os.fstat(self._file).st_size > self._end:
+            os.ftruncate(self._file, self._end)
 
     def write(self, line: bytes) -> None:
+        done = 0
         try:
-            done = 0
             while done < len(line):
                 done += os.pwrite(self._file, line[done:], self._end + done)
         except OSError:
-            os.ftruncate(self._file, self._end)
+            if done:
+                os.ftruncate(self._file, self._end)
             raise
         self._end += len(line)
 
@@ -86,6 +98,8 @@ def _end_of_last_line(file: int) -> int:
 class StreamSink:
     """Writes to a text stream that others may use as well, such as stdout; never closes it."""
 
+    name = "stdout"
+
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
@@ -107,8 +121,9 @@ class _Backed:
         self.sink = sink
         self._backlog: deque[bytes] = deque()
         self._size = 0
-        self._failing = False
         self._given_up = False
+        self.fault: str | None = None
+        """Why lines are missing in it."""
 
     def push(self, line: bytes) -> None:
         if self._given_up:
@@ -119,18 +134,19 @@ class _Backed:
         if self._size > BACKLOG_MAX:
             self._given_up = True
             self._backlog.clear()
-            log.error("journal sink %s given up", type(self.sink).__name__)
+            self.fault = f"{self.fault}; given up: the rest of the journal is not there"
+            log.error("%s", self.fault)
 
     def drain(self) -> None:
         while self._backlog:
             try:
                 self.sink.write(self._backlog[0])
             except (OSError, ValueError) as error:  # ValueError: the stream was closed by its owner
-                if not self._failing:
-                    self._failing = True
-                    log.warning("journal sink %s fails: %s", type(self.sink).__name__, error)
+                if self.fault is None:
+                    self.fault = f"{self.sink.name} can't be written: {error}"
+                    log.warning("%s", self.fault)
                 return
-            self._failing = False
+            self.fault = None
             self._size -= len(self._backlog.popleft())
 
     def sync(self) -> None:
@@ -138,18 +154,21 @@ class _Backed:
         try:
             self.sink.sync()
         except (OSError, ValueError) as error:
-            log.warning("journal sink %s can't be synced: %s", type(self.sink).__name__, error)
+            log.warning("%s can't be synced: %s", self.sink.name, error)
 
     def close(self) -> None:
         self.sync()
         try:
             self.sink.close()
         except OSError as error:
-            log.warning("journal sink %s can't be closed: %s", type(self.sink).__name__, error)
+            log.warning("%s can't be closed: %s", self.sink.name, error)
 
 
 class Journal:
-    """The journal of one epoch of one run. `close` it in the end; until then its thread lives."""
+    """The journal of one epoch of one run. `close` it in the end; until then its thread lives.
+
+    `missing` says of a sink that could not be opened why there is none; `on_fault` is told of it at once.
+    """
 
     def __init__(
         self,
@@ -160,12 +179,17 @@ class Journal:
         clock: Clock,
         secrets: Sequence[str | None] = (),
         first_seq: int = 1,
+        on_fault: OnFault = lambda _: None,
+        missing: str | None = None,
     ) -> None:
         self._envelope = {"run": run, "thread": thread}
         self._clock = clock
         self._redact = Redactor(secrets)
         self._seq = first_seq
         self._sinks = [_Backed(sink) for sink in sinks]
+        self._on_fault, self._missing, self._told = on_fault, missing, missing
+        if missing is not None:
+            on_fault(missing)
         self._queue: queue.SimpleQueue[bytes | threading.Event | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
         self._thread.start()
@@ -204,9 +228,19 @@ class Journal:
             if isinstance(item, bytes):
                 for sink in self._sinks:
                     sink.push(item)
+                self._tell()
             else:
                 for sink in self._sinks:
                     sink.sync()
+                self._tell()
                 item.set()
         for sink in self._sinks:
             sink.close()
+        self._tell()
+
+    def _tell(self) -> None:
+        """Once per change, never per line."""
+        fault = self._missing or next((sink.fault for sink in self._sinks if sink.fault), None)
+        if fault != self._told:
+            self._told = fault
+            self._on_fault(fault)

@@ -19,6 +19,8 @@ class Reason(StrEnum):
     CANCELLING = "Cancelling"
     ANSWERED = "Answered"
     """The agent's question is answered; another epoch starts."""
+    JOURNAL_UNWRITABLE = "JournalUnwritable"
+    """Of the condition JournalComplete."""
     # Sandboxes
     PARKED = "Parked"
     IDLE_EXPIRED = "IdleExpired"

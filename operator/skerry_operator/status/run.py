@@ -7,16 +7,18 @@ from typing import Any
 
 from skerry_api.agentrun import RUNNER_FIELDS, AgentRunStatus, Failure, ProfileUsed, Queue
 from skerry_api.common import Condition
-from skerry_api.phases import TERMINAL, Acquire, RunPhase, may_follow
+from skerry_api.phases import TERMINAL, Acquire, ConditionType, RunPhase, may_follow
 from skerry_operator.plan.facts import RunFacts
 from skerry_operator.plan.lookup import Found
 from skerry_operator.plan.position import bucketed
+from skerry_operator.plan.report import runner_status
 from skerry_operator.plan.resolve import acquire, thread_id
 from skerry_operator.plan.runsandbox import use_of
 from skerry_operator.plan.types import GrantRequest
 from skerry_operator.plan.verdict import Verdict
-from skerry_operator.status.conditions import condition, cut, merge
+from skerry_operator.status.conditions import Wanted, condition, cut, merge
 from skerry_operator.status.kstatus import run_conditions
+from skerry_operator.status.reasons import Reason
 
 __all__ = ["IllegalTransitionError", "next_status", "operator_set", "reobserved"]
 
@@ -105,7 +107,23 @@ def _conditions(f: RunFacts, verdict: Verdict) -> tuple[Condition, ...]:
     wanted = run_conditions(
         verdict.phase, verdict.reason, message, blocked=verdict.blocked, settling=verdict.settling
     )
+    wanted += _journal(f)
     return merge(f.status.conditions, wanted, f.run.metadata.generation, f.now)
+
+
+def _journal(f: RunFacts) -> list[Wanted]:
+    """The gap that the runner tells of. It may mend one of its own epoch; what an older one has lost stays lost."""
+    kind = ConditionType.JOURNAL_COMPLETE.value
+    runner = runner_status(f.run, f.epoch, f.pod)
+    if runner is not None and runner.journal_fault:
+        return [Wanted(kind, "False", Reason.JOURNAL_UNWRITABLE.value, runner.journal_fault)]
+    before, began = condition(f.status.conditions, kind), f.status.epoch_time
+    if before is None:
+        return []
+    own = runner is not None and f.epoch == f.status.epoch
+    if own and began is not None and before.last_transition_time >= began:
+        return []
+    return [Wanted(kind, "False", before.reason, before.message)]
 
 
 def _epoch_time(f: RunFacts, verdict: Verdict, *, fresh: bool) -> datetime | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skerry_api.report import Progress, Question, RunnerStatus, SandboxRequest, Usage
+from skerry_api.report import JOURNAL_FAULT_MAX, Progress, Question, RunnerStatus, SandboxRequest, Usage
 from skerry_runner.cluster.environment import Identity
 from skerry_runner.cluster.view import RunView
 from skerry_runner.ports import RunResult
@@ -33,6 +33,9 @@ class Report:
 
     def asking(self, request: SandboxRequest) -> Report:
         return self._with(sandbox_request=request)
+
+    def journal(self, fault: str | None) -> Report:
+        return self._with(journal_fault=None if fault is None else fault[:JOURNAL_FAULT_MAX])
 
     def awaiting(self, question: Question | None) -> Report:
         """Ask people; None once they have answered."""

@@ -54,6 +54,10 @@ class ClusterReporter(Reporter):
     async def first_tool_call(self, progress: Progress, usage: Usage) -> None:
         await self._deliver_or_stop(self._writer.report.counted(progress, usage))
 
+    def journal_faulty(self, fault: str | None) -> None:
+        """Lines are missing in the journal, and why; None once they are all there."""
+        self._writer.update(self._writer.report.journal(fault))
+
     async def ask_for_sandbox(self, request: SandboxRequest) -> None:
         """Publish the request; returns once it stands in status."""
         await self._deliver_or_stop(self._writer.report.asking(request))

@@ -28,6 +28,7 @@ from skerry_runner.cluster.sandboxes import ClusterSandboxes
 from skerry_runner.cluster.standing import Standing
 from skerry_runner.cluster.view import RunView, unknown
 from skerry_runner.cluster.writer import StatusWriter
+from skerry_runner.journal import OnFault
 from skerry_runner.outcome import app_error, cancelled
 from skerry_runner.ports import (
     Cancellation,
@@ -39,7 +40,7 @@ from skerry_runner.ports import (
     RunResult,
 )
 
-__all__ = ["CarryOut", "OpenJournal", "Session"]
+__all__ = ["CarryOut", "ClosingJournal", "OpenJournal", "Session"]
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class ClosingJournal(JournalPort, Protocol):
     async def close(self) -> None: ...
 
 
-OpenJournal = Callable[[RunDocument], ClosingJournal]
+OpenJournal = Callable[[RunDocument, OnFault], ClosingJournal]
 
 
 def _utc_now() -> datetime:
@@ -140,7 +141,12 @@ class Session:
             return await _refuse("InvalidFiles", error, reporter)
         except UnreadableSkill as error:
             return await _refuse("InvalidSkills", error, reporter)
-        journal = self.open_journal(document)
+        loop = asyncio.get_running_loop()
+
+        def on_fault(fault: str | None) -> None:
+            loop.call_soon_threadsafe(reporter.journal_faulty, fault)
+
+        journal = self.open_journal(document, on_fault)
         sandboxes = ClusterSandboxes(document, standing.own, reporter)
         ports = Ports(
             reporter=reporter, sandboxes=sandboxes, journal=journal, cancellation=cancellation,

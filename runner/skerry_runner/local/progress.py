@@ -55,6 +55,8 @@ def _short(text: str) -> str:
 class ProgressSink(Sink):
     """Writes to a stream that others may use as well, such as stderr."""
 
+    name = "stderr"
+
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 

@@ -49,6 +49,8 @@ class EventBuffer(Sink):
     Bounded: the oldest lines go first, however slow a reader is. The first line written has seq `first_seq`.
     """
 
+    name = "live stream"
+
     def __init__(self, *, kept_bytes: int = KEPT_BYTES, first_seq: int = 1) -> None:
         self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()

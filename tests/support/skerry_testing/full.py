@@ -43,6 +43,7 @@ RUNNER_STATUS: Json = {
             "id": "q-1", "type": "ApproachChoice", "text": "Which?", "context": "Two ways.", "options": ["a", "b"],
         },
         "answer": "42", "stopReason": "EndTurn",
+        "journalFault": "journal.jsonl can't be written: No space left on device",
         "artifacts": [{"path": "/x", "size": 1, "mediaType": "text/plain", "sha256": "0" * 64, "available": True}],
         "outcome": {"class": "ModelError", "reason": "Refused", "endpoint": "https://x", "message": "no"},
     },

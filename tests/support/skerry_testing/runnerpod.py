@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from skerry_api.document import RunDocument
 from skerry_api.report import TerminationReport
 from skerry_runner.cluster.environment import Environment, Identity
 from skerry_runner.cluster.pace import Pace
-from skerry_runner.cluster.session import CarryOut, Session
+from skerry_runner.cluster.session import CarryOut, ClosingJournal, Session
 from skerry_runner.events import Event
+from skerry_runner.journal import OnFault
 from skerry_testing.runport import POD_UID, RUN_UID, MemoryRunPort
 
 QUICK = Pace(progress=3600, final=3600, leaving=3600, backoff_first=0.001, backoff_most=0.01)
@@ -47,6 +49,8 @@ class Pod:
         self.port = MemoryRunPort()
         self.terminated = asyncio.Event()
         self.journal = MemoryJournal()
+        self.open_journal: Callable[[OnFault], ClosingJournal] | None = None
+        """Another journal than `journal`."""
         self.documents: list[RunDocument] = []
         self.write(json.dumps(DOCUMENT))
 
@@ -64,9 +68,9 @@ class Pod:
         )
         return Session(env, self.port, carry_out, self._open, self.terminated, pace)
 
-    def _open(self, document: RunDocument) -> MemoryJournal:
+    def _open(self, document: RunDocument, on_fault: OnFault) -> ClosingJournal:
         self.documents.append(document)
-        return self.journal
+        return self.open_journal(on_fault) if self.open_journal else self.journal
 
     @property
     def termination(self) -> TerminationReport | None:

@@ -92,6 +92,8 @@ def document(
 class MemorySink:
     """Keeps lines; `full` makes it refuse them as a full disk would."""
 
+    name = "memory"
+
     lines: list[bytes] = field(default_factory=list)
     synced: int = 0
     full: bool = False

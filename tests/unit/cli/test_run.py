@@ -250,6 +250,14 @@ def test_a_thread_serves_one_run_at_a_time(bash_laptop: Laptop) -> None:
         process.communicate(timeout=PATIENCE)
 
 
+def test_a_full_disk_under_the_journal_is_told_and_the_run_goes_on(laptop: Laptop) -> None:
+    done = laptop.run(WORK, "--journal", "/dev/full")
+    assert done.returncode == 0
+    assert (
+        done.stderr.count("skerry: journal: full can't be written: [Errno 28] No space left on device\n") == 1
+    )
+
+
 def test_the_journal_may_go_elsewhere(laptop: Laptop) -> None:
     assert laptop.run(WORK, "--journal", "sub/j.jsonl").returncode == 0
     lines = (laptop.folder / "sub" / "j.jsonl").read_text().splitlines()

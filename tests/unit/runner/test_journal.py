@@ -195,3 +195,57 @@ def test_the_reference_names_every_event_and_field() -> None:
         assert f"`{name}`" in text, name
         for field in kind.model_fields.values():
             assert f"`{field.alias}`" in text, (name, field.alias)
+
+
+async def test_a_fault_is_told_once_and_so_is_its_end() -> None:
+    told: list[str | None] = []
+    sink = MemorySink(full=True)
+    made = Journal([sink], run="r", thread="t", clock=lambda: NOW, on_fault=told.append)
+    for n in range(3):
+        made.emit(event(n))
+    await made.flush()
+    assert told == ["memory can't be written: [Errno 28] No space left on device"]
+    sink.full = False
+    made.emit(event(3))
+    await made.close()
+    assert told[1:] == [None]
+    assert [e["seq"] for e in sink.events()] == [1, 2, 3, 4]
+
+
+async def test_a_sink_that_is_given_up_is_told_of_to_the_end() -> None:
+    told: list[str | None] = []
+    sink = MemorySink(full=True)
+    made = Journal([sink], run="r", thread="t", clock=lambda: NOW, on_fault=told.append)
+    big = ToolCall(id="c", name="x", args="a" * TEXT_MAX)
+    for _ in range(journal_module.BACKLOG_MAX // TEXT_MAX + 2):
+        made.emit(big)
+    await made.flush()
+    sink.full = False
+    made.emit(event(1))
+    await made.close()
+    assert len(told) == 2
+    assert str(told[-1]).endswith("given up: the rest of the journal is not there")
+
+
+async def test_a_file_that_could_not_be_opened_is_told_of_at_once_and_never_unsaid() -> None:
+    told: list[str | None] = []
+    sink = MemorySink(full=True)
+    made = Journal(
+        [sink], run="r", thread="t", clock=lambda: NOW, on_fault=told.append, missing="journal.jsonl can't"
+    )
+    assert told == ["journal.jsonl can't"]
+    made.emit(event(0))
+    await made.flush()
+    sink.full = False
+    await made.close()
+    assert told == ["journal.jsonl can't"]
+
+
+async def test_a_device_without_space_says_so() -> None:
+    told: list[str | None] = []
+    made = Journal(
+        [FileSink(Path("/dev/full"))], run="r", thread="t", clock=lambda: NOW, on_fault=told.append
+    )
+    made.emit(event(0))
+    await made.close()
+    assert told == ["full can't be written: [Errno 28] No space left on device"]

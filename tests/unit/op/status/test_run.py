@@ -97,3 +97,38 @@ def test_times_are_kept_once_written() -> None:
     assert (status["startTime"], status["runningTime"], status["completionTime"]) == (
         "2026-01-01T12:00:00Z", "2026-01-01T12:00:00Z", "2026-01-01T12:01:00Z",
     )  # fmt: skip
+
+
+FAULT = "journal.jsonl can't be written: No space left on device"
+EPOCH_TIME = RUNNING["epochTime"]
+
+
+def journal_condition(
+    fault: str | None, *, epoch: int = 1, before: str | None = None
+) -> tuple[str, str] | None:
+    """(status, message) after the runner of epoch 1 said `fault`; `before`: when the condition was raised first."""
+    conditions = [
+        {"type": "JournalComplete", "status": "False", "reason": "JournalUnwritable", "message": "older",
+         "lastTransitionTime": before, "observedGeneration": 1}
+    ]  # fmt: skip
+    runner: Json = {"epoch": epoch, "podUID": "pod-run-1"} | ({"journalFault": fault} if fault else {})
+    status = RUNNING | {"runner": runner, "conditions": conditions if before else []}
+    run = a_run(status=status)
+    f = read_facts(see(run, a_pod(state=running)), run, NOW, SETTINGS)
+    made, _ = next_status(f, Verdict(RunPhase.RUNNING, "Running"))
+    found = [each for each in made.conditions if each.type == "JournalComplete"]
+    return (found[0].status, found[0].message) if found else None
+
+
+def test_a_gap_in_the_journal_is_a_condition() -> None:
+    assert journal_condition(None) is None
+    assert journal_condition(FAULT) == ("False", FAULT)
+    assert journal_condition(FAULT, before=EPOCH_TIME) == ("False", FAULT)
+
+
+def test_an_epoch_may_mend_its_own_gap_and_no_older_one() -> None:
+    assert journal_condition(None, before=EPOCH_TIME) is None
+    assert journal_condition(None, before="2025-12-31T00:00:00Z") == ("False", "older")
+    # A report of another epoch says nothing of this one.
+    assert journal_condition(None, epoch=9, before=EPOCH_TIME) == ("False", "older")
+    assert journal_condition(FAULT, epoch=9) is None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -12,12 +14,15 @@ from skerry_api.report import Outcome, Progress, Usage
 from skerry_runner.cluster.pace import Pace
 from skerry_runner.cluster.port import ApiError, ApiForbidden, ApiRejected
 from skerry_runner.cluster.session import CarryOut
+from skerry_runner.events import SandboxAcquired
+from skerry_runner.journal import FileSink, Journal, OnFault
 from skerry_runner.outcome import cancelled
 from skerry_runner.ports import CancelReason, Ports, RunResult
 from skerry_testing.eventually import eventually
 from skerry_testing.runnerpod import QUICK, Pod
 
 DONE = RunResult(outcome=Outcome(class_=OutcomeClass.SUCCEEDED), answer="42", progress=Progress(turn=1))
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PATIENCE = 30
 
 
@@ -237,3 +242,21 @@ async def test_the_first_word_to_stop_is_the_one_that_counts(pod: Pod) -> None:
 
     await run(pod, core)
     assert seen == [CancelReason.CANCELLED, CancelReason.CANCELLED]
+
+
+async def test_a_journal_that_cannot_be_written_stands_in_status_and_the_run_goes_on(pod: Pod) -> None:
+    def full(on_fault: OnFault) -> Journal:
+        sinks = [FileSink(Path("/dev/full"))]
+        return Journal(sinks, run="r", thread="t", clock=lambda: NOW, on_fault=on_fault)
+
+    pod.open_journal = full
+
+    async def core(document: RunDocument, ports: Ports) -> RunResult:
+        ports.journal.emit(SandboxAcquired(sandbox_id="sbx-1"))
+        await ports.journal.flush()
+        return await quick(document, ports)
+
+    assert (await run(pod, core)).class_ is OutcomeClass.SUCCEEDED
+    assert reported(pod)[-1] == "Succeeded"
+    fault = pod.port.applied[-1]["runner"]["journalFault"]
+    assert fault == "full can't be written: [Errno 28] No space left on device"
