@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from skerry_api.phases import Acquire
@@ -11,6 +10,7 @@ from skerry_runner.budget import Budget
 from skerry_runner.deferred import DeferredTools, NoDeferredTools
 from skerry_runner.files import GivenFile
 from skerry_runner.firstcall import FirstToolCall
+from skerry_runner.guardrail.types import GuardrailProvider, NoEndpoint
 from skerry_runner.llm.calls import ModelCalls
 from skerry_runner.memory import MemoryKeeper, MemorySource, NoMemory
 from skerry_runner.models.build import BuiltModel
@@ -81,8 +81,8 @@ class RunContext:
     """Tools that `tool_search` finds."""
     subagents: Subagents | None = None
     """Whom work may be handed to; a subagent has none."""
-    guardrail_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """For the guardrail's endpoint."""
+    policy: GuardrailProvider = field(default_factory=NoEndpoint)
+    """The guardrail's endpoint; whoever made it closes it."""
     tools: ToolLimits = field(default_factory=ToolLimits)
     resumes: frozenset[str] = frozenset()
     """Ids of questions whose call runs again, since the answer has come: it was recorded and counted before."""

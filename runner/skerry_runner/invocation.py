@@ -25,6 +25,8 @@ from skerry_runner.ending import end_of
 from skerry_runner.events import RunStart, ScriptUnused
 from skerry_runner.files import GivenFile
 from skerry_runner.firstcall import FirstToolCall
+from skerry_runner.guardrail.http import HttpPolicy
+from skerry_runner.guardrail.types import NoEndpoint
 from skerry_runner.headers import guardrail_headers, header_values
 from skerry_runner.llm.calls import Breakers, ModelCalls
 from skerry_runner.mcpsetup import mcp_servers
@@ -126,6 +128,7 @@ class Invocation:
         self.session = SandboxSession(ports.sandboxes, ports.reporter, ports.journal)
         self._open_servers = servers
         self._servers: ToolServers = NoToolServers()
+        self._policy: HttpPolicy | None = None
         self._subagents: SubagentPool | None = None
 
     def start_event(self) -> RunStart:
@@ -160,6 +163,7 @@ class Invocation:
                 tools = await self._servers.open()
                 self._subagents = SubagentPool(self._document, self._built, tools)
                 agent = self._build(self._document, self._built, kept.saver, tools)
+                self._policy = self._made_policy()
                 context = self._context()
                 state = await self._conversation().go_on(agent, context)
             await self._draw_facts(state, context)
@@ -173,6 +177,8 @@ class Invocation:
             return self.result(app_error(type(error).__name__, str(error) or type(error).__name__))
         finally:
             await self._servers.close()
+            if self._policy is not None:
+                await self._policy.close()
             if self._keeper is not None:
                 await self._keeper.close()
         if self._built.playhead is not None:
@@ -188,6 +194,11 @@ class Invocation:
     async def _provide(self, kept: KeptState) -> None:
         """A server that runs in the sandbox may need what others will."""
         await provide(self.session, self._document, kept, files=self._files, skills=self._skills)
+
+    def _made_policy(self) -> HttpPolicy | None:
+        """Raises InvalidDocument."""
+        headers, guardrail = guardrail_headers(self._environ), self._document.guardrail
+        return HttpPolicy(guardrail.http, headers) if guardrail is not None and guardrail.http else None
 
     def _made_servers(self) -> OpenServers:
         """Raises InvalidDocument."""
@@ -298,7 +309,7 @@ class Invocation:
             artifacts=keeper_of(self._place.volume, document.run.uid),
             deferred=self._servers,
             subagents=self._subagents,
-            guardrail_headers=guardrail_headers(self._environ),
+            policy=self._policy or NoEndpoint(),
             tools=tool_limits(document),
         )
 

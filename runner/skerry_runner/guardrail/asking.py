@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from langgraph.errors import GraphBubbleUp
 
 from skerry_api.guardrail import Guardrail
 from skerry_runner.guardrail.custom import build_own
-from skerry_runner.guardrail.http import HttpPolicy
 from skerry_runner.guardrail.lists import Lists
 from skerry_runner.guardrail.rules import Rules
 from skerry_runner.guardrail.types import ALLOWED, Decision, GuardedCall, GuardrailProvider, denied
@@ -42,25 +40,23 @@ class Guards:
         self._settings = settings
         self._own = build_own(settings.path) if settings.path is not None else None
         self._rules = Rules(settings.rules)
-        self._http: HttpPolicy | None = None
 
-    def _providers(self, headers: Mapping[str, str]) -> list[tuple[str, GuardrailProvider]]:
+    def _providers(self, endpoint: GuardrailProvider) -> list[tuple[str, GuardrailProvider]]:
         settings = self._settings
         found: list[tuple[str, GuardrailProvider]] = [
             ("lists", Lists(settings.allow, settings.deny)),
             ("rules", self._rules),
         ]
         if settings.http is not None:
-            self._http = self._http or HttpPolicy(settings.http, headers)
-            found.append(("http", self._http))
+            found.append(("http", endpoint))
         if self._own is not None:
             found.append(("path", self._own))
         return found
 
-    async def ask(self, call: GuardedCall, headers: Mapping[str, str]) -> Asked:
-        """The verdict on a call. Interrupts, cancellation and RunEnded pass."""
+    async def ask(self, call: GuardedCall, endpoint: GuardrailProvider) -> Asked:
+        """The verdict on a call; `endpoint` is asked if the settings name one. Interrupts, cancellation and RunEnded pass."""
         failed: Asked | None = None
-        for name, provider in self._providers(headers):
+        for name, provider in self._providers(endpoint):
             try:
                 decision = await provider.decide(call)
             except (GraphBubbleUp, RunEnded):
@@ -76,8 +72,3 @@ class Guards:
             if not decision.allow:
                 return Asked(decision, name)
         return failed or Asked(ALLOWED)
-
-    async def close(self) -> None:
-        """Let go of connections; they are made anew when needed."""
-        if self._http is not None:
-            await self._http.close()

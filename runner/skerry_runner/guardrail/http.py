@@ -11,16 +11,12 @@ from typing import Any
 import httpx
 
 from skerry_api.guardrail import GuardrailHttp
-from skerry_runner.guardrail.types import ALLOWED, Decision, GuardedCall, denied
+from skerry_runner.guardrail.types import ALLOWED, Decision, GuardedCall, PolicyError, denied
 
 __all__ = ["HttpPolicy", "PolicyError", "decision_of"]
 
 ANSWER_MAX = 64 * 1024
 REASON_MAX = 500
-
-
-class PolicyError(Exception):
-    """The endpoint gave no decision; says why."""
 
 
 def decision_of(body: Any) -> Decision:
@@ -53,7 +49,7 @@ def _reasons(result: Mapping[str, Any]) -> str:
 
 
 class HttpPolicy:
-    """Asks the endpoint for every call. One connection pool, closed by `close`; made anew when used again."""
+    """Asks the endpoint for every call, of the lead and of subagents. One connection pool, closed by `close`."""
 
     def __init__(self, settings: GuardrailHttp, headers: Mapping[str, str]) -> None:
         self._settings, self._headers = settings, dict(headers)

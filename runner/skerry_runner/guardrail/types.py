@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-__all__ = ["ALLOWED", "Decision", "GuardedCall", "GuardrailProvider", "denied"]
+from typing_extensions import override
+
+__all__ = ["ALLOWED", "Decision", "GuardedCall", "GuardrailProvider", "NoEndpoint", "PolicyError", "denied"]
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,21 @@ def denied(code: str, reason: str) -> Decision:
     return Decision(allow=False, code=code, reason=reason)
 
 
+class PolicyError(Exception):
+    """A provider gave no decision; says why."""
+
+
 class GuardrailProvider(Protocol):
     """One opinion. Whatever it raises, but cancellation and interrupts, means that no decision can be had."""
 
     async def decide(self, call: GuardedCall) -> Decision:
         """Whether the call may be made."""
         ...
+
+
+class NoEndpoint(GuardrailProvider):
+    """Stands where no endpoint was opened: there is no decision to be had."""
+
+    @override
+    async def decide(self, call: GuardedCall) -> Decision:
+        raise PolicyError("no endpoint was opened")

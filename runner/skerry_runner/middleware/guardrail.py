@@ -11,7 +11,6 @@ from typing import Any, cast
 
 from langchain.agents.middleware.types import AgentMiddleware, ToolCallRequest
 from langchain_core.messages import ToolMessage
-from langgraph.runtime import Runtime
 from langgraph.types import Command
 from typing_extensions import override
 
@@ -22,6 +21,7 @@ from skerry_runner.events import GuardrailDecision, clip
 from skerry_runner.guardrail.asking import Asked, Guards
 from skerry_runner.guardrail.types import GuardedCall
 from skerry_runner.state import RunnerState
+from skerry_runner.tools.call import is_resumed
 
 __all__ = ["Guardrail"]
 
@@ -44,9 +44,12 @@ class Guardrail(AgentMiddleware[RunnerState, RunContext, Any]):
         request: ToolCallRequest,
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
+        if is_resumed(request):
+            # It was allowed when it was asked. Were it denied now, the answer of a person would be lost.
+            return await handler(request)
         context = cast("RunContext", request.runtime.context)
         call = self._call(request, context)
-        asked = await self._guards.ask(call, context.guardrail_headers)
+        asked = await self._guards.ask(call, context.policy)
         if not asked.decision.allow or asked.error is not None:
             context.journal.emit(_event(call, asked), agent=context.agent)
         if asked.decision.allow:
@@ -60,11 +63,6 @@ class Guardrail(AgentMiddleware[RunnerState, RunContext, Any]):
             tool_call_id=call.id,
             status="error",
         )
-
-    @override
-    async def aafter_agent(self, state: RunnerState, runtime: Runtime[RunContext]) -> dict[str, Any] | None:
-        await self._guards.close()
-        return None
 
     def _call(self, request: ToolCallRequest, context: RunContext) -> GuardedCall:
         call, run = request.tool_call, self._document.run

@@ -17,9 +17,9 @@ from skerry_runner.budget import Cap
 from skerry_runner.context import RunContext
 from skerry_runner.events import ToolCall, ToolResult, clip
 from skerry_runner.messages import HIDDEN, STOP, is_final, render_content, text_of
-from skerry_runner.questions import ASK, comes_after_question, question_id
+from skerry_runner.questions import ASK, comes_after_question
 from skerry_runner.state import RunLimits, RunnerState, RunStop
-from skerry_runner.tools.call import place_of
+from skerry_runner.tools.call import is_resumed
 from skerry_runner.usage import Tally
 
 __all__ = [
@@ -100,9 +100,9 @@ def _totals(tally: Tally) -> RunLimits:
 def not_started(call_id: str, name: str) -> ToolMessage:
     """The result of a call behind a question."""
     if name == ASK:
-        words = f"Not asked: one question at a time. Another {ASK} stands before it in the same message; ask again if this one is still open once you have the answer."
+        words = f"Not asked: one question at a time. Another {ASK} stands before it in the same message; ask again if this one is still open once you have read that call's result."
     else:
-        words = f"Not started: an {ASK} stands before this call in the same message, and its answer comes first. Make the call again if you still want it then."
+        words = f"Not started: an {ASK} stands before this call in the same message, and what comes of that is for you to read first, be it an answer or a refusal. Make the call again if you still want it then."
     return ToolMessage(content=words, name=name, tool_call_id=call_id, status="error")
 
 
@@ -162,9 +162,7 @@ class RunGate(AgentMiddleware[RunnerState, RunContext, Any]):
         if self._pauses and context.agent == "lead" and comes_after_question(messages, call_id):
             result: ToolMessage | Command[Any] = not_started(call_id, name)
         else:
-            if not (
-                name == ASK and question_id(context.run, *place_of(messages, call_id)) in context.resumes
-            ):
+            if not is_resumed(request):
                 context.tally.tool_call()
                 await context.first_tool_call.passed()
                 args = clip(json.dumps(call["args"], ensure_ascii=False, default=str))

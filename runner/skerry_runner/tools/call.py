@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
+from langchain.agents.middleware.types import ToolCallRequest
 from langchain.tools import ToolRuntime
 from langchain_core.messages import AIMessage, AnyMessage
 
@@ -13,11 +14,12 @@ from skerry_runner.context import RunContext
 from skerry_runner.outcome import RunEnded, cancelled, sandbox_lost
 from skerry_runner.paths import OutsideThreadData, virtual_path
 from skerry_runner.ports import CancelReason, SandboxLost
+from skerry_runner.questions import ASK, question_id
 from skerry_runner.sandbox.errors import SandboxError, SandboxFenced, SandboxReplaced
 from skerry_runner.sandbox.types import Sandbox, execution_key
 from skerry_runner.tools.errors import ToolFailure
 
-__all__ = ["Runtime", "SandboxCall", "checked_path", "context_of", "place_of", "sandbox_call"]
+__all__ = ["Runtime", "SandboxCall", "checked_path", "context_of", "is_resumed", "place_of", "sandbox_call"]
 
 # Without types: pydantic would make a schema of the context and all that hangs on it.
 Runtime = ToolRuntime[Any, Any]
@@ -33,6 +35,18 @@ def place_of(messages: Sequence[AnyMessage], call_id: str) -> tuple[str, int]:
                     return message.id or "", index
     # A call that is in no message (made by hand): its own id must do.
     return call_id, 0
+
+
+def is_resumed(request: ToolCallRequest) -> bool:
+    """Whether this is a question whose answer has come: the same call passes all rows for the second time.
+
+    What a row decided, counted or recorded for it stands; it must not do so again.
+    """
+    if request.tool_call["name"] != ASK:
+        return False
+    context = cast("RunContext", request.runtime.context)
+    place = place_of((request.state or {}).get("messages", ()), request.tool_call["id"] or "")
+    return question_id(context.run, *place) in context.resumes
 
 
 def checked_path(path: str, *, write: bool = False) -> str:

@@ -45,7 +45,7 @@ ORDERS: dict[Hook, list[str]] = {
         "RunGate", "ToolOutputBudget", "Sandbox", "Guardrail", "SandboxAudit", "ToolErrorHandling",
         "DeferredToolFilter", "Clarification",
     ],
-    Hook.AFTER_AGENT: ["LoopDetection", "ViewImage", "Memory", "Title", "TodoList", "Guardrail", "Sandbox", "RunGate"],
+    Hook.AFTER_AGENT: ["LoopDetection", "ViewImage", "Memory", "Title", "TodoList", "Sandbox", "RunGate"],
 }  # fmt: skip
 """By hook, in the order in which the rows are called."""
 

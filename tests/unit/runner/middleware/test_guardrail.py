@@ -12,6 +12,8 @@ from skerry_api.guardrail import GUARDRAIL_HEADERS_ENV, Guardrail
 from skerry_api.phases import OutcomeClass
 from skerry_runner.guardrail import GuardedCall
 from skerry_runner.guardrail.asking import Guards
+from skerry_runner.guardrail.http import HttpPolicy
+from skerry_runner.guardrail.types import NoEndpoint
 from skerry_runner.outcome import InvalidDocument
 from skerry_testing.policies import policy_server
 from skerry_testing.runnerworld import RunnerWorld, document
@@ -77,7 +79,7 @@ async def test_an_allowed_call_leaves_no_record() -> None:
 async def test_the_first_provider_that_denies_or_fails_ends_it(
     guardrail: dict[str, Any], provider: str | None, code: str | None
 ) -> None:
-    asked = await Guards(Guardrail.model_validate(guardrail)).ask(CALL, {})
+    asked = await Guards(Guardrail.model_validate(guardrail)).ask(CALL, NoEndpoint())
     assert asked.decision.allow is (code is None)
     if code is not None:
         assert (asked.provider, asked.decision.code) == (provider, code)
@@ -85,7 +87,7 @@ async def test_the_first_provider_that_denies_or_fails_ends_it(
 
 async def test_no_decision_is_a_denial_unless_the_profile_says_otherwise() -> None:
     closed = Guardrail(path=f"{POLICIES}:BrokenPolicy")
-    asked = await Guards(closed).ask(CALL, {})
+    asked = await Guards(closed).ask(CALL, NoEndpoint())
     assert (asked.decision.allow, asked.error) == (False, "no idea about bash")
     events, _ = await played({"path": f"{POLICIES}:BrokenPolicy"})
     assert [event["decision"] for event in events["guardrail"]] == ["deny"]
@@ -100,21 +102,23 @@ async def test_open_or_not_others_may_still_deny() -> None:
     settings = Guardrail.model_validate(
         {"http": {"url": "http://127.0.0.1:1/"}, "path": f"{POLICIES}:PlainPolicy", "failClosed": False}
     )
-    asked = await Guards(settings).ask(CALL, {})
+    asked = await Guards(settings).ask(CALL, NoEndpoint())
     assert (asked.decision.allow, asked.provider) == (False, "path")
 
 
 async def test_interrupts_and_cancellation_pass() -> None:
     with pytest.raises(GraphInterrupt):
-        await Guards(Guardrail(path=f"{POLICIES}:InterruptingPolicy")).ask(CALL, {})
+        await Guards(Guardrail(path=f"{POLICIES}:InterruptingPolicy")).ask(CALL, NoEndpoint())
     async with policy_server(lambda _, __: None) as url:
-        guards = Guards(Guardrail.model_validate({"http": {"url": url, "timeoutSeconds": 60}}))
-        asking = asyncio.create_task(guards.ask(CALL, {}))
+        settings = Guardrail.model_validate({"http": {"url": url, "timeoutSeconds": 60}})
+        assert settings.http is not None
+        endpoint = HttpPolicy(settings.http, {})
+        asking = asyncio.create_task(Guards(settings).ask(CALL, endpoint))
         await asyncio.sleep(0)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
-        await guards.close()
+        await endpoint.close()
 
 
 @pytest.mark.parametrize(
