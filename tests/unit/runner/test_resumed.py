@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from skerry_api.document import RunDocument
 from skerry_api.phases import OutcomeClass
@@ -68,6 +69,7 @@ class People(AnsweringPeople):
         super().__init__(["make it b"])
         self._asked, self._then = asked, (status, answer)
 
+    @override
     async def ask(self, question: Question) -> str | None:
         self._asked.status, self._asked.answer = self._then
         return await super().ask(question)
