@@ -149,7 +149,9 @@ class WaitReason(StrEnum):
     """Reasons of conditions for runs that wait for something a person must bring."""
 
     PROFILE_NOT_FOUND = "ProfileNotFound"
+    PROFILE_UNREADABLE = "ProfileUnreadable"
     CLASS_NOT_FOUND = "SandboxClassNotFound"
+    CLASS_UNREADABLE = "SandboxClassUnreadable"
     CONFIG_MAP_NOT_FOUND = "ConfigMapNotFound"
     SECRET_NOT_FOUND = "SecretNotFound"  # noqa: S105 - the name of a reason
     NAMESPACE_NOT_PREPARED = "NamespaceNotPrepared"

@@ -109,7 +109,7 @@ class SandboxClassSpec(KubeModel):
         default=None,
         ge=60,
         le=31_536_000,
-        description="Longest life of a sandbox that nobody holds, in seconds.",
+        description="Longest life of a sandbox that nobody holds, in seconds; without it 7 days, or twice idleSeconds if that is more.",
     )
     workspace_size: str = Field(
         default="1Gi",

@@ -1,11 +1,11 @@
-"""Three answers to "is it there?". Unknown is not missing: an API error must never look like absence."""
+"""Answers to "is it there?". Unknown is not missing: an API error must never look like absence."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-__all__ = ["UNKNOWN", "Found", "Lookup", "Missing", "Unknown"]
+__all__ = ["UNKNOWN", "Broken", "Found", "Lookup", "Missing", "Unknown"]
 
 T = TypeVar("T")
 
@@ -23,6 +23,13 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
+class Broken:
+    """It is there, and our models can't read it: CRDs and operator are of different versions. `detail`: path, problem."""
+
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """Nobody could say: a time-out, a 5xx, not asked yet."""
 
@@ -31,4 +38,4 @@ class Unknown:
 
 UNKNOWN = Unknown()
 
-Lookup = Found[T] | Missing | Unknown
+Lookup = Found[T] | Missing | Broken | Unknown

@@ -32,6 +32,7 @@ RULES: tuple[Rule, ...] = (
     starting.unprepared,  # only before the first Pod: where nothing may be made, nothing is decided
     losing.lost,  # the Pod ends or is gone without a report; passes on where another epoch may start
     awaiting.in_place,  # the Pod is well, and waits for people
+    starting.policy_changed,  # of a Pod that stays
     running.running,
     running.provisioning,
     # From here on there is no Pod: the first one, or the next epoch's, is to be made.

@@ -17,7 +17,7 @@ from skerry_operator.errors import KubeError
 from skerry_operator.keys import Key
 from skerry_operator.kube.kinds import CLASS, PROFILE, RUN, SANDBOX
 from skerry_operator.plan.actions import Refusal
-from skerry_operator.plan.lookup import Found, Lookup, Missing, Unknown
+from skerry_operator.plan.lookup import Broken, Found, Lookup, Missing, Unknown
 from skerry_operator.plan.podview import PodView
 from skerry_operator.plan.resolve import class_name, class_names, sandbox_name, texts_wanted
 from skerry_operator.plan.types import (
@@ -163,7 +163,7 @@ class Gatherer:
         except KubeError as error:
             return Unknown(str(error))
         if broken := self._store.unreadable(PROFILE, namespace, name):
-            return Unknown(f"AgentProfile {name}: {broken.path}: {broken.problem}")
+            return Broken(f"AgentProfile {name}: {broken.path}: {broken.problem}")
         found = self._store.profile(namespace, name)
         return Missing(f"AgentProfile {name}") if found is None else Found(found)
 
@@ -173,7 +173,7 @@ class Gatherer:
         except KubeError as error:
             return Unknown(str(error))
         if broken := self._store.unreadable(CLASS, namespace, name):
-            return Unknown(f"SandboxClass {name}: {broken.path}: {broken.problem}")
+            return Broken(f"SandboxClass {name}: {broken.path}: {broken.problem}")
         found = self._store.sandbox_class(namespace, name)
         return Missing(f"SandboxClass {name}") if found is None else Found(found)
 

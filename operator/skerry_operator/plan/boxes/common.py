@@ -12,7 +12,7 @@ from skerry_operator.build.sandbox_pod import build_sandbox_pod
 from skerry_operator.plan.actions import Action, ApplyPolicy, CreatePod, DeletePod, ProbeIdle
 from skerry_operator.plan.boxes.facts import BoxFacts
 from skerry_operator.plan.boxes.verdict import BoxStep, BoxVerdict
-from skerry_operator.plan.lookup import UNKNOWN, Found, Missing
+from skerry_operator.plan.lookup import UNKNOWN, Broken, Found, Missing
 from skerry_operator.plan.podview import PodView
 from skerry_operator.plan.podwords import Words, refused_words, waiting_words
 from skerry_operator.plan.types import Plan
@@ -70,6 +70,9 @@ def make_pod(b: BoxFacts) -> BoxStep:
             name = b.sandbox.spec.class_ref.name
             message = f"spec.classRef.name: there is no SandboxClass {name}"
             return _in_time(b, Words(WaitReason.CLASS_NOT_FOUND, message, FailureClass.INVALID_SPEC))
+        case Broken(detail):
+            message = f"spec.classRef.name: {detail}"
+            return _in_time(b, Words(WaitReason.CLASS_UNREADABLE, message, FailureClass.INVALID_SPEC))
         case _:
             return Plan(wake_at=b.now + SOON)
     try:

@@ -21,6 +21,8 @@ __all__ = ["BoxFacts", "oldest", "operator_made", "read_box"]
 
 DEFAULT_IDLE = timedelta(seconds=600)
 """Where the class is gone."""
+LIFETIME = timedelta(days=7)
+"""Of a sandbox whose class and own spec name none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +102,14 @@ class BoxFacts:
 
     @property
     def life_ends(self) -> datetime | None:
-        """When it is too old to be kept for nobody."""
+        """When it is too old to be kept for nobody: idle times are its sandboxd's word, which may lie."""
         most = self.sandbox.spec.max_lifetime_seconds
         if most is None and isinstance(self.kind, Found):
             most = self.kind.value.spec.max_lifetime_seconds
         made = self.sandbox.metadata.creation_timestamp
-        return None if most is None or made is None else made + timedelta(seconds=most)
+        if made is None:
+            return None
+        return made + (max(LIFETIME, 2 * self.idle) if most is None else timedelta(seconds=most))
 
     @property
     def start_limit(self) -> datetime:

@@ -14,7 +14,7 @@ from skerry_operator.build.policies import build_profile_policy, policy_hash
 from skerry_operator.build.runner_pod import build_runner_pod
 from skerry_operator.plan.actions import Action, ApplyPolicy, CreatePod
 from skerry_operator.plan.facts import RunFacts
-from skerry_operator.plan.lookup import Found, Missing
+from skerry_operator.plan.lookup import Broken, Found, Missing, Unknown
 from skerry_operator.plan.podwords import refused_words
 from skerry_operator.plan.resolve import class_name, text_paths, waiting_reason
 from skerry_operator.plan.rules.ending import failed
@@ -24,7 +24,7 @@ from skerry_operator.plan.volumes import NotYet, taken_up
 from skerry_operator.status.reasons import Reason
 
 __all__ = [
-    "invalid", "no_class", "no_profile", "no_text", "no_text_yet", "queued", "refused", "remains", "start", "unprepared",
+    "invalid", "no_class", "no_profile", "no_text", "no_text_yet", "policy_changed", "queued", "refused", "remains", "start", "unprepared",
 ]  # fmt: skip
 
 SOON = timedelta(seconds=5)
@@ -55,6 +55,9 @@ def no_profile(f: RunFacts) -> Step | None:
             name = f.run.spec.profile_ref.name
             message = f"spec.profileRef.name: there is no AgentProfile {name}"
             return _waits(f, WaitReason.PROFILE_NOT_FOUND, message, FailureClass.INVALID_SPEC)
+        case Broken(detail):
+            message = f"spec.profileRef.name: {detail}"
+            return _waits(f, WaitReason.PROFILE_UNREADABLE, message, FailureClass.INVALID_SPEC)
         case _:
             return Plan(wake_at=f.now + SOON)
 
@@ -77,6 +80,9 @@ def no_class(f: RunFacts) -> Step | None:
             name = class_name(f.run, _profile(f))
             message = f"spec.sandbox.classRef.name: there is no SandboxClass {name}"
             return _waits(f, WaitReason.CLASS_NOT_FOUND, message, FailureClass.INVALID_SPEC)
+        case Broken(detail):
+            message = f"spec.sandbox.classRef.name: {detail}"
+            return _waits(f, WaitReason.CLASS_UNREADABLE, message, FailureClass.INVALID_SPEC)
         case _:
             return Plan(wake_at=f.now + SOON)
 
@@ -139,6 +145,8 @@ def start(f: RunFacts) -> Step | None:
     """Make the Pod of the next epoch; the status follows from seeing it."""
     if not f.observed.live:
         return Plan(needs_live=True)  # before the Pod is built: that costs more than all the rest
+    if isinstance(f.observed.profile_policy, Unknown):
+        return Plan(wake_at=f.now + SOON)  # an older, wider one may stand
     document, profile = _document(f), _profile(f)
     assert isinstance(document, RunDocument)  # noqa: S101 - `invalid` and `no_text` come before
     try:
@@ -155,6 +163,19 @@ def start(f: RunFacts) -> Step | None:
     pod = build_runner_pod(f.run, profile, f.epoch + 1, document_json(document), f.settings)
     message = f"Pod {pod['metadata']['name']} is being made"
     return Verdict(RunPhase.PROVISIONING, Reason.STARTING, message, before=(*policy, *volume, CreatePod(pod)))
+
+
+def policy_changed(f: RunFacts) -> Step | None:
+    """The profile's network was changed: its policy follows, for the Pods that are there too."""
+    found = f.observed.profile
+    unknown = isinstance(f.observed.profile_policy, Unknown)
+    if f.pod is None or unknown or not isinstance(found, Found) or f.observed.refusal is not None:
+        return None
+    try:
+        actions = _policy(f, found.value)
+    except InvalidSpecError:
+        return None  # said where a Pod is made of it; the old policy stands
+    return Plan(actions=actions) if actions else None
 
 
 def _policy(f: RunFacts, profile: AgentProfile) -> tuple[Action, ...]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from skerry_operator.kube.kinds import RUN
+import pytest
+
+from skerry_operator.kube.kinds import CLASS, PROFILE, RUN, Kind
 from skerry_testing.opworld import NAMESPACE, OpWorld
 
 
@@ -52,3 +54,35 @@ async def test_a_run_under_way_keeps_its_status_and_its_pod() -> None:
     assert world.status() == before
     assert len(world.writes()) == writes
     assert len(world.pods()) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "reason", "field"),
+    [
+        (PROFILE, "p", "ProfileUnreadable", "AgentProfile p: spec."),
+        (CLASS, "default", "SandboxClassUnreadable", "SandboxClass default: spec."),
+    ],
+)
+async def test_a_run_says_what_of_its_profile_or_class_cannot_be_read_and_goes_on_once_it_can(
+    kind: Kind, name: str, reason: str, field: str
+) -> None:
+    world = OpWorld()
+    world.prepare()
+    found = world.kube.peek(kind, NAMESPACE, name)
+    assert found is not None
+    sound = found["spec"]
+    world.kube.edit(kind, NAMESPACE, name, lambda found: found.update(spec={"tools": 1, "release": "Never"}))
+    await world.start()
+    world.submit()
+    await world.go(30)
+    (ready,) = [each for each in world.status()["conditions"] if each["type"] == "Ready"]
+    assert (world.phase(), ready["status"], ready["reason"]) == ("Pending", "False", reason)
+    assert field in ready["message"]
+    world.kube.edit(kind, NAMESPACE, name, lambda found: found.update(spec=sound))
+    await world.settle()
+    assert world.phase() == "Provisioning"
+    world.submit("late")
+    world.kube.edit(kind, NAMESPACE, name, lambda found: found.update(spec={"tools": 1, "release": "Never"}))
+    await world.go(700)
+    assert world.phase("late") == "Failed"
+    assert world.status("late")["failure"]["class"] == "InvalidSpec"

@@ -16,7 +16,7 @@ from skerry_operator.plan.actions import (
     Refusal,
     RefusalKind,
 )
-from skerry_operator.plan.lookup import Found, Missing
+from skerry_operator.plan.lookup import Broken, Found, Missing
 from skerry_operator.plan.podview import NodeState
 from skerry_operator.plan.sandbox import plan_sandbox
 from skerry_operator.plan.types import Plan
@@ -126,6 +126,11 @@ class TestAcquire:
                 "False",
                 "PodRemains",
             )
+
+    def test_a_class_that_cannot_be_read_is_told(self) -> None:
+        broken = held(a_sandbox(), classes={"default": Broken("SandboxClass default: spec.release: odd")})
+        status = status_of(plan_sandbox(broken, NOW, SETTINGS))
+        assert conditions(status)["Ready"] == ("False", "SandboxClassUnreadable")
 
     def test_a_changed_class_changes_its_policy(self) -> None:
         stale = {"default": Found("old")}

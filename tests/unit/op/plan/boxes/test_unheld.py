@@ -151,5 +151,10 @@ class TestIdle:
     def test_a_liar_dies_of_old_age(self) -> None:
         status = status_of(self.parked(1000, asked_at=999, idle=-1e6, maxLifetimeSeconds=1000))
         assert conditions(status)["Ready"][1] == "LifetimeExceeded"
+        week = 7 * 86_400
+        status = status_of(self.parked(week, asked_at=week - 1, idle=-1e6))
+        assert conditions(status)["Ready"][1] == "LifetimeExceeded"
+        status = status_of(self.parked(week - 60, asked_at=week - 60, idle=5.0))
+        assert status["phase"] == "Parked"
         holding = held(a_sandbox(status=READY, maxLifetimeSeconds=60), pod())
         assert status_of(plan_sandbox(holding, after(1000), SETTINGS))["phase"] == "Ready"

@@ -10,6 +10,7 @@ import pytest
 
 from skerry_api.labels import Annotation
 from skerry_api.phases import QueueReason
+from skerry_operator.build.policies import policy_hash
 from skerry_operator.plan.actions import (
     ApplyPolicy,
     CreatePod,
@@ -17,10 +18,10 @@ from skerry_operator.plan.actions import (
     Refusal,
     RefusalKind,
 )
-from skerry_operator.plan.lookup import UNKNOWN, Found, Missing
+from skerry_operator.plan.lookup import UNKNOWN, Broken, Found, Missing
 from skerry_operator.plan.run import plan_run
 from skerry_operator.plan.types import Plan, TextRef, Waits
-from skerry_testing.planrun import see, status_of
+from skerry_testing.planrun import RUNNING, see, status_of
 from skerry_testing.plans import (
     NOW,
     NS,
@@ -30,6 +31,7 @@ from skerry_testing.plans import (
     a_run,
     after,
     conditions,
+    running,
 )
 
 Json = dict[str, Any]
@@ -69,6 +71,25 @@ class TestStart:
         plan = plan_run(see(a_run(), profile=profile), NOW, SETTINGS)
         assert [type(each) for each in plan.actions] == [ApplyPolicy, CreatePod]
 
+    def test_a_policy_that_nobody_could_read_is_waited_for(self) -> None:
+        """An older and wider one may stand."""
+        plan = plan_run(see(a_run(), profile_policy=UNKNOWN), NOW, SETTINGS)
+        assert plan == Plan(wake_at=after(5))
+
+    def test_a_changed_policy_reaches_a_pod_that_runs(self) -> None:
+        seen = (a_run(status=RUNNING), a_pod(state=running))
+        profile = Found(a_profile(runner={"network": {"allow": ["10.0.0.0/8"]}}))
+        older = plan_run(see(*seen, profile=profile, profile_policy=Found("older")), NOW, SETTINGS)
+        [change] = older.actions
+        assert isinstance(change, ApplyPolicy)
+        assert plan_run(see(*seen, profile=profile), NOW, SETTINGS).actions == older.actions
+        same = Found(policy_hash(change.manifest))
+        assert plan_run(see(*seen, profile=profile, profile_policy=same), NOW, SETTINGS).actions == ()
+        emptied = plan_run(see(*seen, profile_policy=same), NOW, SETTINGS)
+        assert [type(each) for each in emptied.actions] == [ApplyPolicy]
+        for nothing in (UNKNOWN, Missing()):
+            assert plan_run(see(*seen, profile_policy=nothing), NOW, SETTINGS).actions == ()
+
     def test_without_a_decision_it_waits_silently(self) -> None:
         assert plan_run(see(a_run(), admission=None), NOW, SETTINGS) == Plan()
 
@@ -84,6 +105,16 @@ class TestStart:
         [
             ({"profile": Missing()}, "ProfileNotFound", "spec.profileRef.name"),
             ({"sandbox_class": Missing()}, "SandboxClassNotFound", "spec.sandbox.classRef.name"),
+            (
+                {"profile": Broken("AgentProfile coder: spec.tools: odd")},
+                "ProfileUnreadable",
+                "spec.profileRef.name: AgentProfile coder: spec.tools: odd",
+            ),
+            (
+                {"sandbox_class": Broken("SandboxClass default: spec.release: odd")},
+                "SandboxClassUnreadable",
+                "spec.sandbox.classRef.name: SandboxClass default: spec.release: odd",
+            ),
             (
                 {"texts": {TextRef("cm", "k"): Missing("key k in ConfigMap cm")}},
                 "ConfigMapNotFound",
