@@ -216,3 +216,4 @@ class TerminationReport(KubeModel):
     usage: Usage | None = None
     question: Question | None = None
     answer: str | None = None
+    artifacts: tuple[RunArtifact, ...] | None = Field(default=None, max_length=ARTIFACTS_MAX)

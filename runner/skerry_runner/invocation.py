@@ -14,7 +14,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from skerry_api.agentprofile import ToolName
 from skerry_api.document import RunDocument
 from skerry_api.phases import OutcomeClass, StopReason
-from skerry_api.report import Outcome, Progress
+from skerry_api.report import Outcome, Progress, RunArtifact
 from skerry_runner.agent import Agent, build_agent
 from skerry_runner.artifacts import keeper_of
 from skerry_runner.budget import Budget
@@ -120,7 +120,9 @@ class Invocation:
         self._built: BuiltModel | None = None
         self._title_model: BuiltModel | None = None
         self._tally = Tally(
-            lambda counts: ports.reporter.progress(self._progress(counts), counts.usage()),
+            lambda counts: ports.reporter.progress(
+                self._progress(counts), counts.usage(), self._artifacts(counts)
+            ),
             document.model.price,
         )
         self._budget = Budget(document.max_tokens, document.max_cost_micro_usd)
@@ -224,12 +226,15 @@ class Invocation:
             usage=counts.usage(),
             progress=self._progress(counts),
             sandbox_id=self.session.last_id,
-            artifacts=tuple(redacted(each, self._redact) for each in counts.artifacts or ()) or None,
+            artifacts=self._artifacts(counts),
         )
 
     def _progress(self, counts: Counts) -> Progress:
         """As status may show it: titles and todos are the model's words."""
         return redacted(counts.progress(), self._redact)
+
+    def _artifacts(self, counts: Counts) -> tuple[RunArtifact, ...] | None:
+        return tuple(redacted(each, self._redact) for each in counts.artifacts or ()) or None
 
     def note_unused(self) -> None:
         """Journal the steps of a script that nobody played."""

@@ -100,8 +100,10 @@ class Reporter(Protocol):
         """The run begins."""
         ...
 
-    def progress(self, progress: Progress, usage: Usage) -> None:
-        """Newest counters. Never blocks: the reporter decides when to write, latest wins."""
+    def progress(
+        self, progress: Progress, usage: Usage, artifacts: tuple[RunArtifact, ...] | None = None
+    ) -> None:
+        """Newest counters, and what was presented so far. Never blocks: the reporter decides when to write, latest wins."""
         ...
 
     async def first_tool_call(self, progress: Progress, usage: Usage) -> None:

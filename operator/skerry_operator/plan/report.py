@@ -9,7 +9,15 @@ from pydantic import ValidationError
 
 from skerry_api.agentrun import AgentRun, AgentRunStatus
 from skerry_api.phases import PAUSES, OutcomeClass, StopReason
-from skerry_api.report import Outcome, Progress, Question, RunnerStatus, TerminationReport
+from skerry_api.report import (
+    ARTIFACTS_MAX,
+    Outcome,
+    Progress,
+    Question,
+    RunArtifact,
+    RunnerStatus,
+    TerminationReport,
+)
 from skerry_operator.plan.podview import PodView
 
 __all__ = ["Report", "ended_asking", "read_report", "read_termination", "relayed", "runner_status"]
@@ -73,8 +81,13 @@ def read_report(run: AgentRun, epoch: int, pod: PodView | None) -> Report | None
 
 def relayed(run: AgentRun, pod: PodView, late: TerminationReport) -> dict[str, Any]:
     """The runner's whole set of status fields with its termination report laid in."""
+    told = run.status.runner
     known = runner_status(run, late.epoch, pod) or RunnerStatus(
-        epoch=late.epoch, pod_uid=pod.uid, node=pod.node or None
+        # What an earlier epoch presented is still there.
+        epoch=late.epoch,
+        pod_uid=pod.uid,
+        node=pod.node or None,
+        artifacts=told.artifacts if told else None,
     )
     news: dict[str, Any] = {
         "outcome": late.outcome,
@@ -82,11 +95,20 @@ def relayed(run: AgentRun, pod: PodView, late: TerminationReport) -> dict[str, A
         "progress": _further(known.progress, late.progress),
         "usage": late.usage or known.usage,
         "question": late.question,
+        "artifacts": _presented(known.artifacts, late.artifacts),
         "answer": known.answer if late.answer is None else late.answer,
     }
     runner = known.model_copy(update=news).wire()
     sandbox = {"sandboxId": run.status.sandbox_id} if run.status.sandbox_id else {}
     return {"runner": runner} | sandbox
+
+
+def _presented(
+    known: tuple[RunArtifact, ...] | None, late: tuple[RunArtifact, ...] | None
+) -> tuple[RunArtifact, ...] | None:
+    """A termination message may be too short for the older ones; a path presented again has new facts."""
+    newest = {each.path: each for each in (*(known or ()), *(late or ()))}
+    return tuple(newest.values())[-ARTIFACTS_MAX:] or None
 
 
 def _further(known: Progress | None, late: Progress | None) -> Progress | None:

@@ -8,7 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skerry_api.report import JOURNAL_FAULT_MAX, Progress, Question, RunnerStatus, SandboxRequest, Usage
+from skerry_api.report import (
+    JOURNAL_FAULT_MAX,
+    Progress,
+    Question,
+    RunArtifact,
+    RunnerStatus,
+    SandboxRequest,
+    Usage,
+)
 from skerry_runner.cluster.environment import Identity
 from skerry_runner.cluster.view import RunView
 from skerry_runner.ports import RunResult
@@ -28,8 +36,11 @@ class Report:
         named = {} if self.sandbox_id is None else {"sandboxId": self.sandbox_id}
         return named | {"runner": self.runner.wire()}
 
-    def counted(self, progress: Progress, usage: Usage) -> Report:
-        return self._with(progress=progress, usage=usage)
+    def counted(
+        self, progress: Progress, usage: Usage, artifacts: tuple[RunArtifact, ...] | None = None
+    ) -> Report:
+        """Without artifacts those that stand there stay: their copies do."""
+        return self._with(progress=progress, usage=usage, artifacts=artifacts or self.runner.artifacts)
 
     def asking(self, request: SandboxRequest) -> Report:
         return self._with(sandbox_request=request)
@@ -52,7 +63,7 @@ class Report:
             answer=result.answer,
             outcome=result.outcome,
             stop_reason=result.stop_reason,
-            artifacts=result.artifacts,
+            artifacts=result.artifacts or self.runner.artifacts,
         )
         return replace(told, sandbox_id=result.sandbox_id or self.sandbox_id)
 
@@ -61,6 +72,8 @@ class Report:
 
 
 def seed(live: RunView, identity: Identity) -> Report:
-    """The first report of this Pod: an older epoch's is dropped, the sandbox's name stays."""
-    own = RunnerStatus(epoch=identity.epoch, pod_uid=identity.pod_uid, node=identity.node)
+    """The first report of this Pod: an older epoch's is dropped; the sandbox's name stays, and what was presented."""
+    own = RunnerStatus(
+        epoch=identity.epoch, pod_uid=identity.pod_uid, node=identity.node, artifacts=live.artifacts
+    )
     return Report(runner=own, sandbox_id=live.sandbox_id)

@@ -11,7 +11,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from skerry_api.report import Progress, Question, SandboxRequest, TerminationReport, Usage
+from skerry_api.report import Progress, Question, RunArtifact, SandboxRequest, TerminationReport, Usage
 from skerry_runner.cluster.pace import Pace
 from skerry_runner.cluster.report import Report
 from skerry_runner.cluster.standing import Standing
@@ -47,8 +47,10 @@ class ClusterReporter(Reporter):
         self._writer.update(self._writer.report, urgent=True)
 
     @override
-    def progress(self, progress: Progress, usage: Usage) -> None:
-        self._writer.update(self._writer.report.counted(progress, usage))
+    def progress(
+        self, progress: Progress, usage: Usage, artifacts: tuple[RunArtifact, ...] | None = None
+    ) -> None:
+        self._writer.update(self._writer.report.counted(progress, usage, artifacts))
 
     @override
     async def first_tool_call(self, progress: Progress, usage: Usage) -> None:
@@ -121,6 +123,7 @@ class ClusterReporter(Reporter):
             usage=result.usage,
             question=result.question,
             answer=result.answer,
+            artifacts=result.artifacts,
         )
 
 

@@ -29,11 +29,12 @@ def _shorter(text: str, excess: int) -> str:
 
 
 def termination_message(report: TerminationReport) -> str:
-    """The report as JSON of at most TERMINATION_MAX bytes: todos go first, then parts of the question, then answer,
-    message and endpoint are cut.
+    """The report as JSON of at most TERMINATION_MAX bytes: todos go first, then the oldest artifacts, then parts of the
+    question, then answer, message and endpoint are cut.
     """
     if report.progress is not None and report.progress.todos and _excess(report) > 0:
         report = report.model_copy(update={"progress": report.progress.model_copy(update={"todos": None})})
+    report = _with_fewer_artifacts(report)
     report = _with_shorter_question(report)
     # A byte of text is at least a byte of JSON, so cutting the excess off once is enough (or all there is).
     if (excess := _excess(report)) > 0 and report.answer:
@@ -45,6 +46,13 @@ def termination_message(report: TerminationReport) -> str:
             shorter = _shorter(text, excess)
             report = report.model_copy(update={"outcome": report.outcome.model_copy(update={field: shorter})})
     return _json(report)
+
+
+def _with_fewer_artifacts(report: TerminationReport) -> TerminationReport:
+    """Status has had most of them by now, as they were presented."""
+    while report.artifacts and _excess(report) > 0:
+        report = report.model_copy(update={"artifacts": report.artifacts[1:] or None})
+    return report
 
 
 def _with_shorter_question(report: TerminationReport) -> TerminationReport:

@@ -5,7 +5,7 @@ Only the fields that matter are read, each leniently: an operator newer than thi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from skerry_api.agentrun import SandboxUse
 from skerry_api.phases import TERMINAL
+from skerry_api.report import RunArtifact
 from skerry_runner.cluster.environment import Identity
 
 __all__ = ["RunView", "Verdict", "deleted", "names_us", "unknown", "verdict", "view_of"]
@@ -46,6 +47,8 @@ class RunView:
     pod_uid: str = ""
     sandbox: SandboxUse | None = None
     sandbox_id: str | None = None
+    artifacts: tuple[RunArtifact, ...] | None = None
+    """What an earlier epoch presented, or this one."""
     spec: Mapping[str, Any] = field(default_factory=dict)
     """As the API server gives it."""
 
@@ -65,6 +68,16 @@ def _sandbox(raw: Any) -> SandboxUse | None:
         return None
 
 
+def _artifacts(raw: Iterable[Any]) -> tuple[RunArtifact, ...] | None:
+    found = []
+    for each in raw:
+        try:
+            found.append(RunArtifact.model_validate(each))
+        except ValidationError:
+            continue
+    return tuple(found) or None
+
+
 def view_of(raw: dict[str, Any]) -> RunView:
     """Read an AgentRun as the API server gives it."""
     meta, spec, status = raw.get("metadata") or {}, raw.get("spec") or {}, raw.get("status") or {}
@@ -78,6 +91,7 @@ def view_of(raw: dict[str, Any]) -> RunView:
         pod_uid=status.get("podUID", ""),
         sandbox=_sandbox(status["sandbox"]) if "sandbox" in status else None,
         sandbox_id=status.get("sandboxId"),
+        artifacts=_artifacts((status.get("runner") or {}).get("artifacts") or ()),
         spec=spec,
     )
 

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from skerry_api.agentrun import Answer
 from skerry_api.document import DocumentSandbox
-from skerry_api.report import Progress, Question, Usage
+from skerry_api.report import Progress, Question, RunArtifact, Usage
 from skerry_runner.paths import SKILLS
 from skerry_runner.ports import Questions, Reporter, RunResult, SandboxProvider, ThreadFiles
 from skerry_runner.sandbox.types import Sandbox
@@ -27,7 +27,9 @@ class LocalReporter(Reporter):
     async def started(self) -> None: ...
 
     @override
-    def progress(self, progress: Progress, usage: Usage) -> None: ...
+    def progress(
+        self, progress: Progress, usage: Usage, artifacts: tuple[RunArtifact, ...] | None = None
+    ) -> None: ...
 
     @override
     async def first_tool_call(self, progress: Progress, usage: Usage) -> None: ...

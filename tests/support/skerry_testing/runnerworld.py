@@ -18,7 +18,7 @@ from skerry_api.guardrail import Guardrail
 from skerry_api.mcp import McpServer
 from skerry_api.phases import Acquire
 from skerry_api.pipeline import PipelineSettings
-from skerry_api.report import Progress, Question, Usage
+from skerry_api.report import Progress, Question, RunArtifact, Usage
 from skerry_api.subagents import Subagents
 from skerry_runner.journal import Journal
 from skerry_runner.ports import Cancellation, Ports, Questions, RunResult, Timing
@@ -122,14 +122,19 @@ class RecordingReporter:
 
     calls: list[str] = field(default_factory=list)
     counters: list[tuple[Progress, Usage]] = field(default_factory=list)
+    presented: list[tuple[RunArtifact, ...] | None] = field(default_factory=list)
+    """Beside the counters."""
     results: list[RunResult] = field(default_factory=list)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def started(self) -> None:
         self.calls.append("started")
 
-    def progress(self, progress: Progress, usage: Usage) -> None:
+    def progress(
+        self, progress: Progress, usage: Usage, artifacts: tuple[RunArtifact, ...] | None = None
+    ) -> None:
         self.counters.append((progress, usage))
+        self.presented.append(artifacts)
         self._changed.set()
 
     async def until(self, reached: Callable[[Progress], bool]) -> None:

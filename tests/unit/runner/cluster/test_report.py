@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from skerry_api.phases import OutcomeClass, StopReason
-from skerry_api.report import Outcome, Progress, SandboxRequest, Usage
+from skerry_api.report import Outcome, Progress, RunArtifact, SandboxRequest, Usage
 from skerry_runner.cluster.environment import Identity
 from skerry_runner.cluster.report import seed
 from skerry_runner.cluster.view import view_of
@@ -44,3 +44,22 @@ def test_every_write_is_the_whole_set() -> None:
             "stopReason": "EndTurn",
         },
     }  # fmt: skip
+
+
+FILE = {"path": "/mnt/user-data/outputs/a", "size": 1, "mediaType": "text/plain", "available": True}
+OTHER = FILE | {"path": "/mnt/user-data/outputs/b"}
+DONE = RunResult(outcome=Outcome(class_=OutcomeClass.SUCCEEDED))
+
+
+def test_what_was_presented_stands_there_before_the_end_and_whatever_ends_the_run() -> None:
+    shown = (RunArtifact.model_validate(FILE),)
+    told = seed(LIVE, US).counted(Progress(), Usage(), shown)
+    assert told.wire()["runner"]["artifacts"] == [FILE]
+    assert told.counted(Progress(turn=2), Usage()).ended(DONE).wire()["runner"]["artifacts"] == [FILE]
+    both = (*shown, RunArtifact.model_validate(OTHER))
+    assert told.counted(Progress(turn=2), Usage(), both).wire()["runner"]["artifacts"] == [FILE, OTHER]
+
+
+def test_an_epoch_that_ends_before_its_state_was_read_keeps_what_stands_there() -> None:
+    live = view_of({"status": {"runner": {"epoch": 1, "podUID": "old", "artifacts": [FILE, {"bad": 1}]}}})
+    assert seed(live, US).ended(DONE).wire()["runner"]["artifacts"] == [FILE]

@@ -10,7 +10,7 @@ import pytest
 
 from skerry_api.document import RunDocument
 from skerry_api.phases import OutcomeClass
-from skerry_api.report import Outcome, Progress, Usage
+from skerry_api.report import Outcome, Progress, RunArtifact, Usage
 from skerry_runner.cluster.pace import Pace
 from skerry_runner.cluster.port import ApiError, ApiForbidden, ApiRejected
 from skerry_runner.cluster.session import CarryOut
@@ -94,6 +94,22 @@ async def test_a_run_that_was_deleted_is_left_alone(pod: Pod) -> None:
     await eventually(lambda: pod.port.applied)
     await pod.port.delete()
     assert (await running).reason == "Fenced"
+    assert pod.termination is None
+
+
+async def test_what_was_presented_stands_in_status_of_a_run_that_timed_out(pod: Pod) -> None:
+    shown = RunArtifact(path="/mnt/user-data/outputs/a", size=1, media_type="text/plain", available=True)
+
+    async def core(document: RunDocument, ports: Ports) -> RunResult:
+        await ports.reporter.started()
+        ports.reporter.progress(Progress(turn=1), Usage(), (shown,))
+        return await until_told(document, ports)
+
+    running = asyncio.create_task(run(pod, core))
+    await eventually(lambda: pod.port.applied and "artifacts" in pod.port.applied[-1]["runner"])
+    await pod.port.patch_status(phase="TimedOut")
+    assert (await running).reason == "Fenced"
+    assert pod.port.applied[-1]["runner"]["artifacts"] == [shown.wire()]
     assert pod.termination is None
 
 

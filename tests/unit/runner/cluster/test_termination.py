@@ -12,6 +12,7 @@ from skerry_api.report import (
     TODOS_MAX,
     Outcome,
     Progress,
+    RunArtifact,
     TerminationReport,
     TodoProgress,
     TodoStatus,
@@ -69,3 +70,19 @@ def test_a_place_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     write_termination_message(tmp_path / "none" / "log", report("x"))
     write_termination_message(tmp_path / "log", report("x"))
     assert TerminationReport.model_validate_json((tmp_path / "log").read_text()) == report("x")
+
+
+def test_the_newest_artifacts_go_along_as_far_as_they_fit() -> None:
+    made = tuple(
+        RunArtifact(path=f"/mnt/{n}/{'x' * 300}", size=n, media_type="text/plain", available=True)
+        for n in range(20)
+    )
+    whole = report("fine").model_copy(update={"artifacts": made})
+    message = termination_message(whole)
+    read = TerminationReport.model_validate_json(message)
+    assert len(message.encode()) <= TERMINATION_MAX
+    assert read.answer == "fine"
+    assert read.artifacts
+    assert read.artifacts == made[-len(read.artifacts) :]
+    few = report("fine").model_copy(update={"artifacts": made[:2]})
+    assert TerminationReport.model_validate_json(termination_message(few)) == few

@@ -46,6 +46,9 @@ async def test_files_are_presented_once_and_in_order(world: RunnerWorld) -> None
         (f"{OUTPUTS}/d/c", False),
         (f"{OUTPUTS}/a.md", False),
     ], "this run's alone"
+    told = [tuple(each.path for each in said or ()) for said in world.reporter.presented]
+    first = told.index((f"{OUTPUTS}/b.csv", f"{OUTPUTS}/a.md"))
+    assert first < len(told) - 1, "told as soon as it was presented, while the run goes on"
     assert [e["path"].rpartition("/")[2] for e in world.sink.events("artifact")] == [
         "b.csv",
         "a.md",

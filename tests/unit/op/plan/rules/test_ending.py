@@ -101,6 +101,20 @@ class TestReport:
         refused = see(run, pod, refusal=Refusal(RefusalKind.INVALID, "no"))
         assert status_of(plan_run(refused, NOW, SETTINGS))["phase"] == "Succeeded"
 
+    @pytest.mark.parametrize("teller", ["pod-run-1", "other"])
+    def test_what_was_presented_stays_and_what_is_new_is_added(self, teller: str) -> None:
+        a, b = (
+            {"path": f"/mnt/user-data/outputs/{n}", "size": 1, "mediaType": "text/plain", "available": True}
+            for n in "ab"
+        )
+        a2 = a | {"size": 2}
+        late = {"runUID": "uid-run", "epoch": 1, "outcome": {"class": "Succeeded"}, "artifacts": [a2]}
+        pod = a_pod(phase="Succeeded", state=terminated(0, "Completed", json.dumps(late)))
+        earlier = {"epoch": 1, "podUID": teller, "artifacts": [a, b]}
+        [relay] = plan_run(see(a_run(status=RUNNING | {"runner": earlier}), pod), NOW, SETTINGS).actions
+        assert isinstance(relay, RelayReport)
+        assert relay.status["runner"]["artifacts"] == [a2, b]
+
     @pytest.mark.parametrize(
         "message",
         ["", "panic", "[1]", '{"runUID": "other", "epoch": 1, "outcome": {"class": "Succeeded"}}', '{"runUID": "uid-run", "epoch": 7, "outcome": {"class": "Succeeded"}}'],
