@@ -7,6 +7,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 
+from benchmarks.answering import answering
 from benchmarks.idle import idle
 from benchmarks.lifecycle import lifecycle, writes_per_run
 from benchmarks.memory import memory_queue
@@ -39,6 +40,11 @@ async def _measure(stack: Stack, options: argparse.Namespace) -> None:
                 "From apply to the end, medians", await lifecycle(world, options.runs), "seconds since apply"
             )
             _table("A command in the sandbox, medians", await roundtrip(world, options.times))
+            _table(
+                "From an answer to the agent that has it, medians",
+                await answering(world, options.runs),
+                "seconds",
+            )
             _table("1,000 runs with nothing to do", await idle(world, options.count, options.quiet))
         finally:
             await world.clean()
