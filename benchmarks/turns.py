@@ -30,7 +30,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from skerry_api.document import RunDocument
-from skerry_runner.agent import record_fault
+from skerry_runner.agent import record_fault, seal_pairs
 from skerry_runner.compose import compose
 from skerry_runner.context import RunContext
 from skerry_runner.invocation import Invocation
@@ -99,9 +99,10 @@ async def _ours(what: RunDocument, saver: Saver, *, fused: bool) -> None:
         if not fused:
             langsmith.set_runtime_overrides()  # as LangChain itself has it
         rows = [*assemble(what), ScriptCursor()]
+        pipeline = compose(rows, state_schema=RunnerState, on_fault=record_fault, seal=seal_pairs)
         agent: Any = create_agent(
             built.model, [noop, *tools], system_prompt=what.system_prompt,
-            middleware=[compose(rows, state_schema=RunnerState, on_fault=record_fault)] if fused else rows,
+            middleware=[pipeline] if fused else rows,
             state_schema=RunnerState, context_schema=RunContext, checkpointer=None if saver is None else given,
         )  # fmt: skip
         return Saverless(agent) if saver is None else agent

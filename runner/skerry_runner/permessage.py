@@ -26,12 +26,11 @@ class PerMessage(Generic[T]):
 
     def __call__(self, messages: Sequence[BaseMessage]) -> list[T]:
         """The function of each message, in order."""
-        known = {id(message): self._of(message) for message in messages}
+        before, known = self._known, dict[int, Known[T]]()
+        for message in messages:
+            found = before.get(id(message))
+            if found is None or found[0]() is not message:
+                found = ref(message), self._function(message)
+            known[id(message)] = found
         self._known = known
         return [known[id(message)][1] for message in messages]
-
-    def _of(self, message: BaseMessage) -> Known[T]:
-        before = self._known.get(id(message))
-        if before is not None and before[0]() is message:
-            return before
-        return ref(message), self._function(message)

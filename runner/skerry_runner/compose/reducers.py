@@ -61,8 +61,7 @@ class Fold:
         return Overwrite(self.state[key])
 
     def _reduced(self, key: str, state: Mapping[str, Any], values: list[Any]) -> Any:
-        channel = self._channels[key].copy()
-        if key in state:
-            channel = channel.from_checkpoint(state[key])
+        empty = self._channels[key]
+        channel = empty.from_checkpoint(state[key]) if key in state else empty.copy()
         channel.update(values)
         return channel.get()

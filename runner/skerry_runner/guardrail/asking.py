@@ -39,12 +39,13 @@ class Guards:
     def __init__(self, settings: Guardrail) -> None:
         self._settings = settings
         self._own = build_own(settings.path) if settings.path is not None else None
+        self._lists = Lists(settings.allow, settings.deny)
         self._rules = Rules(settings.rules)
 
     def _providers(self, endpoint: GuardrailProvider) -> list[tuple[str, GuardrailProvider]]:
         settings = self._settings
         found: list[tuple[str, GuardrailProvider]] = [
-            ("lists", Lists(settings.allow, settings.deny)),
+            ("lists", self._lists),
             ("rules", self._rules),
         ]
         if settings.http is not None:

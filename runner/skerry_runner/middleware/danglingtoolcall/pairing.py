@@ -35,23 +35,24 @@ def intact(messages: Sequence[AnyMessage], tools: Collection[str] = ()) -> bool:
         elif due:
             return False
         elif isinstance(message, AIMessage):
-            if not _takeable(message, tools):
+            ids = _own_ids(message, tools)
+            if ids is None:
                 return False
-            due = [call["id"] or "" for call in reversed(message.tool_calls)]
+            due = ids[::-1]
     return not due
 
 
-def _takeable(message: AIMessage, tools: Collection[str]) -> bool:
-    """Whether its calls are valid, and each has a name that providers take and an id of its own."""
-    calls = message.tool_calls
-    if message.invalid_tool_calls or not calls:
-        return not declared_calls(message)
-    ids = {call["id"] or "" for call in calls}
-    return (
-        len(ids) == len(calls)
-        and ids.isdisjoint(NO_ID)
-        and all(call["name"] == wire_name(call["name"], tools) for call in calls)
-    )
+def _own_ids(message: AIMessage, tools: Collection[str]) -> list[str] | None:
+    """Ids of a message's calls; None unless all are valid, each with a name that providers take and an id of its own."""
+    if message.invalid_tool_calls or not message.tool_calls:
+        return None if declared_calls(message) else []
+    ids: list[str] = []
+    for call in message.tool_calls:
+        id_ = call["id"] or ""
+        if id_ in NO_ID or id_ in ids or call["name"] != wire_name(call["name"], tools):
+            return None
+        ids.append(id_)
+    return ids
 
 
 def rebuilt(messages: Sequence[AnyMessage], tools: Collection[str], detail_max: int) -> list[AnyMessage]:

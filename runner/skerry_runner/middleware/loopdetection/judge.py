@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -53,8 +52,9 @@ def judged(counts: LoopCounts, calls: Sequence[Declared], settings: LoopDetectio
     """Count a message's calls. A warning comes once: for an action until it has left the window, for a tool in a run."""
     action, names = action_of(calls), [call.name or "unknown_tool" for call in calls]
     actions = [*counts.get("actions", ()), action][-settings.window :]
-    tools = Counter(counts.get("tools", {}))
-    tools.update(names)
+    tools = dict(counts.get("tools", {}))
+    for name in names:
+        tools[name] = tools.get(name, 0) + 1
     warned = [key for key in counts.get("warned", ()) if key in actions]
     warned_tools = list(counts.get("warned_tools", ()))
     findings: list[Finding] = []
@@ -71,5 +71,5 @@ def judged(counts: LoopCounts, calls: Sequence[Declared], settings: LoopDetectio
         elif tools[name] >= warn and name not in warned_tools:
             warned_tools.append(name)
             findings.append(Finding(Layer.TOOL, (name,), tools[name], warn, hard=False))
-    made = LoopCounts(actions=actions, tools=dict(tools), warned=warned, warned_tools=warned_tools)
+    made = LoopCounts(actions=actions, tools=tools, warned=warned, warned_tools=warned_tools)
     return Verdict(made, tuple(findings))
