@@ -20,7 +20,7 @@ from skerry_api.mcp import HEADERS_ENV_PREFIX
 from skerry_api.phases import OutcomeClass
 from skerry_runner.cluster.environment import BadEnvironment, Environment, read_environment
 from skerry_runner.cluster.http import HttpRunPort
-from skerry_runner.cluster.logs import configure_logs
+from skerry_runner.cluster.logs import JsonFormatter, configure_logs
 from skerry_runner.cluster.session import Session
 from skerry_runner.journal import FileSink, Journal, OnFault, Sink, StreamSink
 from skerry_runner.ports import Ports, RunResult
@@ -49,7 +49,6 @@ def _open_journal(
     env: Environment,
     document: RunDocument,
     secrets: Sequence[str | None],
-    headers: Mapping[str, str],
     *,
     live: EventBuffer,
     on_fault: OnFault,
@@ -66,13 +65,13 @@ def _open_journal(
         run=document.run.uid,
         thread=document.thread_id,
         clock=lambda: datetime.now(UTC),
-        secrets=[*secrets, *_header_secrets(document, headers)],
+        secrets=secrets,
         on_fault=on_fault,
         missing=missing,
     )
 
 
-async def _serve(env: Environment) -> int:
+async def _serve(env: Environment, logs: JsonFormatter) -> int:
     terminated = asyncio.Event()
     # At once: the kernel ignores signals of PID 1 that nobody handles.
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -100,11 +99,14 @@ async def _serve(env: Environment) -> int:
     identity = env.identity
     async with HttpRunPort(env.api_server, env.service_account, identity.namespace, identity.run) as port:
         secrets = [api_key, *_place_secrets(dsn)]
+        logs.hide(secrets)
 
         def open_journal(document: RunDocument, on_fault: OnFault) -> Journal:
-            return _open_journal(env, document, secrets, headers, live=live, on_fault=on_fault)
+            every = [*secrets, *_header_secrets(document, headers)]
+            logs.hide(every)
+            return _open_journal(env, document, every, live=live, on_fault=on_fault)
 
-        outcome = await Session(env, port, carry_out, open_journal, terminated).run()
+        outcome = await Session(env, port, carry_out, open_journal, terminated, redact=logs.redact).run()
     live.close()
     over.set()
     await watchable
@@ -132,13 +134,18 @@ def _boot() -> None:
 
 
 def main() -> int:
-    configure_logs()
+    logs = configure_logs()
     try:
         env = read_environment(os.environ)
     except BadEnvironment as error:
         print(f"skerry_runner runs in a runner Pod: {error}", file=sys.stderr)  # noqa: T201 - for people
         return 2
-    return asyncio.run(_serve(env))
+    try:
+        return asyncio.run(_serve(env, logs))
+    except Exception:
+        # Not to the interpreter, which would print it as it is.
+        log.exception("the runner failed")
+        return 1
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from skerry_runner.llm.calls import ModelCalls
 from skerry_runner.memory import MemoryKeeper, MemorySource, NoMemory
 from skerry_runner.models.build import BuiltModel
 from skerry_runner.models.internal import ModelGate, ungated
+from skerry_runner.outcome import Redactor
 from skerry_runner.ports import Clock, JournalPort
 from skerry_runner.session import SandboxSession
 from skerry_runner.skills import Skill
@@ -84,5 +85,7 @@ class RunContext:
     policy: GuardrailProvider = field(default_factory=NoEndpoint)
     """The guardrail's endpoint; whoever made it closes it."""
     tools: ToolLimits = field(default_factory=ToolLimits)
+    redact: Redactor = field(default_factory=Redactor, repr=False)
+    """For texts that are cut or serialised before they leave: by then secrets in them can't be told any more."""
     resumes: frozenset[str] = frozenset()
     """Ids of questions whose call runs again, since the answer has come: it was recorded and counted before."""

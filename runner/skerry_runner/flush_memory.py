@@ -9,7 +9,7 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,8 +60,8 @@ def read_job(env: Mapping[str, str]) -> Job:
     )
 
 
-async def flush(job: Job) -> bool:
-    """Whether all that was due is done. Raises what the API server, the store and the model raise."""
+async def flush(job: Job, hide: Callable[[Iterable[str | None]], None] = lambda _: None) -> bool:
+    """Whether all that was due is done; `hide` is told what must not be logged. Raises what the API server, the store and the model raise."""
     raw = await read_profile(job.api_server, job.service_account, job.namespace, job.profile)
     document = sketch(AgentProfile.read(apply_defaults(raw)))
     # Much to import: not before it is known that there is something to do it for.
@@ -70,7 +70,9 @@ async def flush(job: Job) -> bool:
     from skerry_runner.persistence.opening import StatePlace
 
     place = StatePlace(PersistenceType.POSTGRES, dsn=job.dsn)
-    redact = Redactor([job.api_key, *place.secrets()])
+    secrets = [job.api_key, *place.secrets()]
+    hide(secrets)
+    redact = Redactor(secrets)
     done = await flush_waiting(
         document, store_at(place), due=True, api_key=job.api_key, clock=lambda: datetime.now(UTC)
     )
@@ -81,14 +83,15 @@ async def flush(job: Job) -> bool:
 
 
 def main() -> int:
-    configure_logs()
+    logs = configure_logs()
     try:
         job = read_job(os.environ)
     except BadEnvironment as error:
         print(f"skerry_runner.flush_memory runs in the chart's CronJob: {error}", file=sys.stderr)  # noqa: T201 - for people
         return 2
+    logs.hide([job.api_key, job.dsn])
     try:
-        return 0 if asyncio.run(flush(job)) else 1
+        return 0 if asyncio.run(flush(job, logs.hide)) else 1
     except Exception as error:  # noqa: BLE001 - one line is enough: the next run of the job tries again
         log.error("%s: %s", type(error).__name__, error)  # noqa: TRY400 - likewise
         return 1

@@ -124,6 +124,7 @@ class Invocation:
                 self._progress(counts), counts.usage(), self._artifacts(counts)
             ),
             document.model.price,
+            redact=self._redact,
         )
         self._budget = Budget(document.max_tokens, document.max_cost_micro_usd)
         self._observer = ModelObserver(ports.journal, self._tally)
@@ -175,8 +176,10 @@ class Invocation:
             return self.result(ended.outcome)
         except Exception as error:  # noqa: BLE001 - whatever ended the run is its outcome
             if self._built is not None and self._observer.made(error):
-                return self.result(model_error(error, self._built.endpoint))
-            return self.result(app_error(type(error).__name__, str(error) or type(error).__name__))
+                return self.result(model_error(error, self._built.endpoint, self._redact))
+            return self.result(
+                app_error(type(error).__name__, self._redact(str(error)) or type(error).__name__)
+            )
         finally:
             await self._servers.close()
             if self._policy is not None:
@@ -314,6 +317,7 @@ class Invocation:
             artifacts=keeper_of(self._place.volume, document.run.uid),
             deferred=self._servers,
             subagents=self._subagents,
+            redact=self._redact,
             policy=self._policy or NoEndpoint(),
             tools=tool_limits(document),
         )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from skerry_runner.events import Event
-from skerry_runner.events.base import as_json
+from skerry_runner.events.base import TEXT_MAX, as_json
 from skerry_runner.outcome import Redactor, mapped
 from skerry_runner.ports import Clock
 
@@ -206,9 +206,14 @@ class Journal:
         )
         self._seq += 1
         body = event.json_body()
-        if self._redact.found_in_json(body):
-            body = as_json(mapped(event.body(), self._redact))
+        # A long one may hold a text that was cut in the middle of a secret.
+        if self._redact and (len(body) >= TEXT_MAX or self._redact.found_in_json(body)):
+            body = as_json(mapped(event.body(), self._safe))
         self._queue.put(f"{head[:-1]},{body[1:]}\n".encode("utf-8", "replace"))
+
+    def _safe(self, text: str) -> str:
+        redacted = self._redact(text)
+        return self._redact.ended(redacted) if len(text) >= TEXT_MAX else redacted
 
     async def flush(self) -> None:
         """Return when every line emitted so far is written and synced, as far as the sinks can."""

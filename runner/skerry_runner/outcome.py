@@ -7,7 +7,7 @@ RunEnded          ends the run with an outcome of its own; passes every guard
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
@@ -44,14 +44,19 @@ class InvalidDocument(RunEnded):
 
 
 class Redactor:
-    """Replaces secrets by `***` wherever a text leaves the process."""
+    """Replaces secrets by `***` wherever a text leaves the process, also where they stand as JSON or Python write them.
+
+    Redact first, then cut: of a secret at the place of the cut the beginning would stay (`cut`, `ended`).
+    """
 
     def __init__(self, secrets: Iterable[str | None] = ()) -> None:
         # The longest first: one secret may be part of another.
         self._secrets = sorted(
             {s for s in secrets if s and len(s) >= _SHORTEST_SECRET}, key=len, reverse=True
         )
-        self._escaped = [json.dumps(secret, ensure_ascii=False)[1:-1] for secret in self._secrets]
+        forms = {form for secret in self._secrets for form in _forms(secret)}
+        self._forms = sorted(forms, key=len, reverse=True)
+        self._escaped = sorted({json.dumps(form, ensure_ascii=False)[1:-1] for form in forms})
 
     def __bool__(self) -> bool:
         return bool(self._secrets)
@@ -61,9 +66,30 @@ class Redactor:
         return any(escaped in text for escaped in self._escaped)
 
     def __call__(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
+        for form in self._forms:
+            text = text.replace(form, "***")
         return text
+
+    def cut(self, text: str, most: int) -> str:
+        """At most so many characters of the text, redacted."""
+        return self(text)[:most]
+
+    def ended(self, text: str) -> str:
+        """A redacted text that was cut before, without the beginning of a secret in which the cut fell."""
+        for form in self._forms:
+            for length in range(min(len(form) - 1, len(text)), 0, -1):
+                if text.endswith(form[:length]):
+                    return text[:-length]
+        return text
+
+
+def _forms(secret: str) -> tuple[str, ...]:
+    return (
+        secret,
+        json.dumps(secret)[1:-1],
+        json.dumps(secret, ensure_ascii=False)[1:-1],
+        repr(secret)[1:-1],
+    )
 
 
 def redacted(model: M, redact: Redactor) -> M:
@@ -73,14 +99,14 @@ def redacted(model: M, redact: Redactor) -> M:
     return type(model).model_validate(mapped(model.model_dump(mode="json", by_alias=True), redact))
 
 
-def mapped(value: Any, redact: Redactor) -> Any:
+def mapped(value: Any, redact: Callable[[str], str]) -> Any:
     """JSON with every string redacted, names of fields apart."""
     match value:
         case str():
             return redact(value)
         case dict():
             return {key: mapped(item, redact) for key, item in value.items()}
-        case list():
+        case list() | tuple():
             return [mapped(item, redact) for item in value]
         case _:
             return value
@@ -110,11 +136,10 @@ def app_error(reason: str, message: str) -> Outcome:
     return _outcome(OutcomeClass.APP_ERROR, reason, message)
 
 
-def model_error(error: BaseException, endpoint: str | None) -> Outcome:
+def model_error(error: BaseException, endpoint: str | None, redact: Callable[[str], str] = str) -> Outcome:
     """The model couldn't be called; the reason is the exception's class."""
-    return _outcome(
-        OutcomeClass.MODEL_ERROR, type(error).__name__, str(error) or type(error).__name__, endpoint
-    )
+    name = type(error).__name__
+    return _outcome(OutcomeClass.MODEL_ERROR, name, redact(str(error)) or name, endpoint)
 
 
 def model_failed(reason: str, message: str, endpoint: str) -> Outcome:

@@ -94,10 +94,12 @@ _SHOWN = {
 }
 
 
-def shown_todos(todos: Sequence[TodoItem]) -> tuple[TodoProgress, ...] | None:
-    """A list of todos as status may hold it: bounded, None without any."""
+def shown_todos(
+    todos: Sequence[TodoItem], redact: Callable[[str], str] = str
+) -> tuple[TodoProgress, ...] | None:
+    """A list of todos as status may hold it: redacted, bounded, None without any."""
     shown = (
-        TodoProgress(content=todo["content"][:TODO_MAX], status=_SHOWN[todo["status"]])
+        TodoProgress(content=redact(todo["content"])[:TODO_MAX], status=_SHOWN[todo["status"]])
         for todo in todos[:TODOS_MAX]
     )
     return tuple(shown) or None
@@ -138,11 +140,14 @@ class Tally:
         price: ModelPrice | None = None,
         *,
         parent: Tally | None = None,
+        redact: Callable[[str], str] = str,
     ) -> None:
+        """`redact` is for texts that are cut here."""
         self.counts = Counts(priced=price is not None)
         self._on_change = on_change
         self._price = price
         self._parent = parent
+        self._redact = redact
         self._children: dict[str, Tally] = {}
 
     @property
@@ -152,7 +157,9 @@ class Tally:
 
     def child(self, execution: str) -> Tally:
         """The tally of a subagent's execution. Calls are told apart by EXECUTION_KEY in their metadata."""
-        made = self._children[execution] = Tally(lambda _: None, self._price, parent=self)
+        made = self._children[execution] = Tally(
+            lambda _: None, self._price, parent=self, redact=self._redact
+        )
         return made
 
     def of(self, execution: str | None) -> Tally:
@@ -222,7 +229,7 @@ class Tally:
 
     def plan(self, todos: Sequence[TodoItem]) -> None:
         """The agent's list is this now."""
-        self._set(replace(self.counts, todos=shown_todos(todos)))
+        self._set(replace(self.counts, todos=shown_todos(todos, self._redact)))
 
     def present(self, artifacts: Sequence[Artifact]) -> None:
         """The agent presented these; a path that was presented before has new facts."""
@@ -232,7 +239,7 @@ class Tally:
 
     def title(self, title: str | None) -> None:
         """The thread's title is this now."""
-        self._set(replace(self.counts, title=title[:TITLE_MAX] if title else None))
+        self._set(replace(self.counts, title=self._redact(title)[:TITLE_MAX] if title else None))
 
     def _set(self, counts: Counts) -> None:
         if counts != self.counts:

@@ -72,6 +72,8 @@ class Session:
     open_journal: OpenJournal
     terminated: asyncio.Event
     pace: Pace = field(default_factory=Pace)
+    redact: Callable[[str], str] = str
+    """For the words of a fault of the process itself; the core redacts its own."""
     clock: Clock = _utc_now
     new_id: NewId = _uuid
 
@@ -160,7 +162,7 @@ class Session:
         except Exception as error:
             # The core reports the run's own faults; this is one of ours, and the run still has to end.
             log.exception("the runner failed")
-            outcome = app_error(type(error).__name__, str(error) or type(error).__name__)
+            outcome = app_error(type(error).__name__, self.redact(str(error)) or type(error).__name__)
             await reporter.ended(RunResult(outcome=outcome))
             return outcome
         finally:

@@ -16,7 +16,6 @@ from skerry_runner.outcome import RunEnded
 
 __all__ = ["Asked", "Guards"]
 
-REASON_MAX = 500
 log = logging.getLogger(__name__)
 
 
@@ -64,7 +63,7 @@ class Guards:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever it is, there is no decision
                 log.warning("guardrail %s gave no decision: %s: %s", name, type(error).__name__, error)
-                words = (str(error) or type(error).__name__)[:REASON_MAX]
+                words = str(error) or type(error).__name__
                 if self._settings.fail_closed:
                     reason = "whether it may be made could not be found out"
                     return Asked(denied("no-decision", reason), name, words)

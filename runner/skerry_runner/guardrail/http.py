@@ -16,7 +16,6 @@ from skerry_runner.guardrail.types import ALLOWED, Decision, GuardedCall, Policy
 __all__ = ["HttpPolicy", "PolicyError", "decision_of"]
 
 ANSWER_MAX = 64 * 1024
-REASON_MAX = 500
 
 
 def decision_of(body: Any) -> Decision:
@@ -45,7 +44,7 @@ def _reasons(result: Mapping[str, Any]) -> str:
             text = one.get("message") if isinstance(one, Mapping) else one
             if isinstance(text, str) and text.strip():
                 found.append(text.strip())
-    return "; ".join(dict.fromkeys(found))[:REASON_MAX]
+    return "; ".join(dict.fromkeys(found))
 
 
 class HttpPolicy:
@@ -69,7 +68,7 @@ class HttpPolicy:
         except TimeoutError:
             raise PolicyError(f"no answer within {seconds} s") from None
         except httpx.HTTPError as error:
-            raise PolicyError(f"{type(error).__name__}: {error}"[:REASON_MAX]) from None
+            raise PolicyError(f"{type(error).__name__}: {error}") from None
 
     async def _ask(self, call: GuardedCall) -> Any:
         client = await self._made()

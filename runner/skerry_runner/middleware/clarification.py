@@ -18,6 +18,7 @@ from skerry_api.report import Question
 from skerry_api.rows.clarification import ClarificationSettings
 from skerry_runner.context import RunContext
 from skerry_runner.events import QuestionAsked, clip
+from skerry_runner.outcome import mapped
 from skerry_runner.questions import ASK, BadQuestion, question_id, question_of
 from skerry_runner.state import RunnerState
 from skerry_runner.tools.call import place_of
@@ -46,7 +47,7 @@ class Clarification(AgentMiddleware[RunnerState, RunContext, Any]):
         context, call_id = cast("RunContext", request.runtime.context), call["id"] or ""
         place = place_of((request.state or {}).get("messages", ()), call_id)
         try:
-            question = question_of(call["args"], question_id(context.run, *place))
+            question = question_of(mapped(call["args"], context.redact), question_id(context.run, *place))
         except BadQuestion as error:
             return ToolMessage(content=f"Error: {error}", name=ASK, tool_call_id=call_id, status="error")
         if not self._settings.enabled:

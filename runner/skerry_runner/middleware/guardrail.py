@@ -20,6 +20,7 @@ from skerry_runner.context import RunContext
 from skerry_runner.events import GuardrailDecision, clip
 from skerry_runner.guardrail.asking import Asked, Guards
 from skerry_runner.guardrail.types import GuardedCall
+from skerry_runner.outcome import Redactor
 from skerry_runner.state import RunnerState
 from skerry_runner.tools.call import is_resumed
 
@@ -51,10 +52,10 @@ class Guardrail(AgentMiddleware[RunnerState, RunContext, Any]):
         call = self._call(request, context)
         asked = await self._guards.ask(call, context.policy)
         if not asked.decision.allow or asked.error is not None:
-            context.journal.emit(_event(call, asked), agent=context.agent)
+            context.journal.emit(_event(call, asked, context.redact), agent=context.agent)
         if asked.decision.allow:
             return await handler(request)
-        reason = (asked.decision.reason or "no reason was given")[:REASON_MAX]
+        reason = context.redact.cut(asked.decision.reason, REASON_MAX) or "no reason was given"
         code = f" ({asked.decision.code})" if asked.decision.code else ""
         return ToolMessage(
             content=f"Error: the call of '{call.tool}' was denied: {reason}{code}. It was not made. Take another way, "
@@ -81,13 +82,13 @@ class Guardrail(AgentMiddleware[RunnerState, RunContext, Any]):
         )
 
 
-def _event(call: GuardedCall, asked: Asked) -> GuardrailDecision:
+def _event(call: GuardedCall, asked: Asked, redact: Redactor) -> GuardrailDecision:
     return GuardrailDecision(
         id=call.id,
         tool=clip(call.tool),
         decision="allow" if asked.decision.allow else "deny",
         provider=asked.provider,
         code=asked.decision.code or None,
-        reason=clip(asked.decision.reason[:REASON_MAX]) or None,
-        error=clip(asked.error) if asked.error is not None else None,
+        reason=clip(redact.cut(asked.decision.reason, REASON_MAX)) or None,
+        error=clip(redact.cut(asked.error, REASON_MAX)) if asked.error is not None else None,
     )

@@ -17,6 +17,7 @@ from skerry_runner.budget import Cap
 from skerry_runner.context import RunContext
 from skerry_runner.events import ToolCall, ToolResult, clip
 from skerry_runner.messages import HIDDEN, STOP, is_final, render_content, text_of
+from skerry_runner.outcome import mapped
 from skerry_runner.questions import ASK, comes_after_question
 from skerry_runner.state import RunLimits, RunnerState, RunStop
 from skerry_runner.tools.call import is_resumed
@@ -165,7 +166,7 @@ class RunGate(AgentMiddleware[RunnerState, RunContext, Any]):
             if not is_resumed(request):
                 context.tally.tool_call()
                 await context.first_tool_call.passed()
-                args = clip(json.dumps(call["args"], ensure_ascii=False, default=str))
+                args = clip(json.dumps(mapped(call["args"], context.redact), ensure_ascii=False, default=str))
                 context.journal.emit(ToolCall(id=call_id, name=clip(name), args=args), agent=context.agent)
             result = await handler(request)
         if (message := tool_message_of(result, call_id)) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 from langchain.agents.middleware.types import AgentMiddleware, ToolCallRequest
 from langchain_core.messages import ToolMessage
@@ -22,11 +22,11 @@ __all__ = ["ToolErrorHandling", "error_text"]
 DETAIL_MAX = 500
 
 
-def error_text(name: str, error: Exception) -> str:
+def error_text(name: str, error: Exception, redact: Callable[[str], str] = str) -> str:
     """What the model is told. A ToolFailure speaks for itself."""
     if isinstance(error, ToolFailure):
         return f"Error: {error}"
-    detail = str(error).strip() or type(error).__name__
+    detail = redact(str(error)).strip() or type(error).__name__
     if len(detail) > DETAIL_MAX:
         detail = detail[: DETAIL_MAX - 1] + "…"
     return (
@@ -52,8 +52,9 @@ class ToolErrorHandling(AgentMiddleware[RunnerState, RunContext, Any]):
         except (GraphBubbleUp, RunEnded):
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the model decides what next
+            context = cast("RunContext", request.runtime.context)
             result = ToolMessage(
-                content=error_text(name, error),
+                content=error_text(name, error, context.redact),
                 name=name,
                 tool_call_id=request.tool_call["id"] or "missing_tool_call_id",
                 status="error",

@@ -20,6 +20,7 @@ __all__ = [
     "LyingPolicy",
     "NoPolicy",
     "PlainPolicy",
+    "TellTale",
     "policy_server",
 ]
 
@@ -39,6 +40,15 @@ class AsyncPolicy:
 class BrokenPolicy:
     async def decide(self, call: GuardedCall) -> Decision:
         raise RuntimeError(f"no idea about {call.tool}")
+
+
+class TellTale:
+    """Fails with words that a test chooses."""
+
+    words = ""
+
+    def decide(self, call: GuardedCall) -> bool:
+        raise RuntimeError(self.words)
 
 
 class LyingPolicy:

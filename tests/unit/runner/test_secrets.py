@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from typing_extensions import override
 
 from skerry_api.phases import OutcomeClass
+from skerry_api.report import QUESTION_MAX, TODO_MAX
+from skerry_runner.cluster.logs import JsonFormatter
+from skerry_runner.events import TEXT_MAX, ToolResult, clip
+from skerry_runner.outcome import Redactor
 from skerry_runner.paths import OUTPUTS
-from skerry_testing.runnerworld import RunnerWorld, document
+from skerry_runner.ports import RunResult
+from skerry_testing.policies import TellTale
+from skerry_testing.runnerworld import RecordingReporter, RunnerWorld, document
 
 KEY = "sk-planted-0123456789"
 SCRIPT = f"""
@@ -57,3 +69,106 @@ async def test_a_key_in_an_error_is_blanked_out_too() -> None:
     assert (result.outcome.class_, KEY in result.outcome.message) == (OutcomeClass.MODEL_ERROR, False)
     assert "***" in result.outcome.message
     assert KEY.encode() not in b"".join(world.sink.lines)
+
+
+AWKWARD = 'sk-pl"an\\ted\n0123456789'
+"""JSON and Python write it otherwise than it is."""
+PIECES = ("sk-pl", "0123456789")
+
+
+@pytest.fixture
+def logged() -> Iterator[list[str]]:
+    """What the Pod's log would hold."""
+    lines: list[str] = []
+    formatter = JsonFormatter()
+    formatter.hide([AWKWARD])
+
+    class Kept(logging.Handler):
+        @override
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(formatter.format(record))
+
+    kept = Kept()
+    logging.getLogger().addHandler(kept)
+    yield lines
+    logging.getLogger().removeHandler(kept)
+
+
+async def play(*steps: dict[str, Any], **kwargs: Any) -> tuple[str, RunResult, RecordingReporter]:
+    async with RunnerWorld(secrets=[AWKWARD]) as world:
+        made = document(json.dumps({"steps": steps}), **kwargs)
+        result = await world.run(made, api_key=AWKWARD)
+    return b"".join(world.sink.lines).decode(), result, world.reporter
+
+
+def assert_nowhere(*texts: str) -> None:
+    assert [text for text in texts if any(piece in text for piece in PIECES)] == []
+
+
+async def test_a_key_that_json_writes_otherwise_is_blanked_out_of_arguments_and_results() -> None:
+    inner = json.dumps({"deep": [AWKWARD]})
+    args = {"path": f"{OUTPUTS}/a", "content": inner, "description": AWKWARD}
+    calls = [{"name": "write_file", "args": args}, {"name": "read_file", "args": {"path": f"{OUTPUTS}/a"}}]
+    journal, result, _ = await play(
+        {"toolCalls": calls[:1]}, {"toolCalls": calls[1:]}, {"say": f"Here: {json.dumps([AWKWARD])}"}
+    )
+    lines = [json.loads(line) for line in journal.splitlines()]
+    (told,) = [json.loads(e["args"]) for e in lines if e["type"] == "tool.call" and e["name"] == "write_file"]
+    assert told == {"path": f"{OUTPUTS}/a", "content": '{"deep": ["***"]}', "description": "***"}
+    assert ['{"deep": ["***"]}' in e["content"] for e in lines if e["type"] == "tool.result"] == [False, True]
+    assert_nowhere(journal, result.answer or "")
+    assert result.answer == 'Here: ["***"]'
+
+
+@pytest.mark.parametrize("shown", range(1, len(AWKWARD)))
+async def test_a_key_in_which_a_text_is_cut_leaves_no_beginning(shown: int) -> None:
+    text = "x" * (TEXT_MAX - shown) + AWKWARD
+    async with RunnerWorld(secrets=[AWKWARD]) as world:
+        world.journal.emit(
+            ToolResult(id="c", name="t", status="success", content=clip(text), chars=len(text))
+        )
+    (event,) = world.sink.events()
+    assert event["content"] == "x" * (TEXT_MAX - shown)
+
+
+async def test_what_status_cuts_is_redacted_before() -> None:
+    long = "y" * (TODO_MAX - 8) + AWKWARD
+    todos = {"name": "write_todos", "args": {"todos": [{"content": long, "status": "completed"}]}}
+    asked = {"name": "ask_clarification", "args": {"question": "z" * (QUESTION_MAX - 8) + AWKWARD}}
+    journal, result, reporter = await play(
+        {"toolCalls": [todos]}, {"toolCalls": [asked]}, pipeline={"todoList": {"enabled": True}}
+    )
+    assert result.question is not None
+    assert_nowhere(result.question.text, *(told.model_dump_json() for told, _ in reporter.counters))
+    assert result.progress.todos
+    assert_nowhere(*(line for line in journal.splitlines() if '"question"' in line))
+
+
+async def test_errors_of_others_are_redacted_in_logs_journal_and_status(logged: list[str]) -> None:
+    TellTale.words = f"{'w' * 490}{AWKWARD}"
+    journal, result, _ = await play(
+        {"toolCalls": [{"name": "ls", "args": {"path": "/"}}]}, {"say": "ok"},
+        guardrail={"path": "skerry_testing.policies:TellTale"},
+    )  # fmt: skip
+    assert result.answer == "ok"
+    assert any("gave no decision" in line for line in logged)
+    assert any("***" in line for line in logged)
+    assert_nowhere(journal, *logged)
+
+
+def test_traces_of_the_log_hold_no_key(logged: list[str]) -> None:
+    log, keys = logging.getLogger("skerry_runner.test"), dict[str, int]()
+    try:
+        keys[AWKWARD] += 1
+    except KeyError:
+        log.exception("it failed: %s", {"key": AWKWARD})
+    assert len(logged) == 1
+    assert_nowhere(*logged)
+    assert "KeyError" in json.loads(logged[0])["trace"]
+
+
+def test_a_redactor_knows_a_secret_as_json_and_python_write_it() -> None:
+    redact = Redactor([AWKWARD])
+    for written in (AWKWARD, json.dumps(AWKWARD)[1:-1], repr(AWKWARD)[1:-1]):
+        assert redact(f"a {written} b") == "a *** b"
+    assert redact.cut("ab" + AWKWARD, 3) == "ab*"

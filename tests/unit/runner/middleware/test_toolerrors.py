@@ -12,12 +12,12 @@ from langchain_core.messages import ToolMessage
 from langgraph.errors import GraphInterrupt
 
 from skerry_runner.middleware.toolerrors import ToolErrorHandling, error_text
-from skerry_runner.outcome import RunEnded, app_error
+from skerry_runner.outcome import Redactor, RunEnded, app_error
 from skerry_runner.tools.errors import ToolFailure
 
 
 def request(call: Any) -> ToolCallRequest:
-    runtime: Any = SimpleNamespace(context=None)
+    runtime: Any = SimpleNamespace(context=SimpleNamespace(redact=Redactor()))
     return ToolCallRequest(call, None, {}, runtime)
 
 
