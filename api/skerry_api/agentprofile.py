@@ -22,6 +22,7 @@ from skerry_api.mcp import McpServers
 from skerry_api.persistence import Persistence
 from skerry_api.phases import Acquire
 from skerry_api.pipeline import PipelineSettings
+from skerry_api.privacy import Privacy
 from skerry_api.skills import ProfileSkills
 from skerry_api.subagents import Subagents
 from skerry_api.toolname import ToolName
@@ -172,6 +173,10 @@ class AgentProfileSpec(KubeModel):
         default=PipelineSettings(), description="Settings of the middlewares around the agent's steps."
     )
     runner: RunnerSettings = Field(default=RunnerSettings(), description="The runner Pod.")
+    privacy: Privacy = Field(
+        default=Privacy.FULL,
+        description="References keeps questions, final answers, titles and todos out of the runs' status.",
+    )
     runner_pod_retention_seconds: int = Field(
         default=3600,
         ge=0,

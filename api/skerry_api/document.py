@@ -15,6 +15,7 @@ from skerry_api.mcp import McpServer
 from skerry_api.persistence import PersistenceType
 from skerry_api.phases import Acquire
 from skerry_api.pipeline import PipelineSettings
+from skerry_api.privacy import Privacy
 from skerry_api.subagents import Subagents
 
 __all__ = [
@@ -80,6 +81,7 @@ class RunDocument(_Part):
     model: DocumentModel
     sandbox: DocumentSandbox
     persistence: PersistenceType = PersistenceType.EPHEMERAL
+    privacy: Privacy = Privacy.FULL
     tools: tuple[ToolName, ...]
     mcp_servers: tuple[McpServer, ...] = ()
     guardrail: Guardrail | None = None

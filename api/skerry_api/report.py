@@ -9,6 +9,7 @@ from pydantic import Field
 
 from skerry_api.base import KubeModel
 from skerry_api.phases import OutcomeClass, QuestionType, StopReason
+from skerry_api.privacy import TextRef
 
 __all__ = [
     "ANSWER_MAX",
@@ -161,7 +162,12 @@ class Question(KubeModel):
         description="Name of the question: questionId of its answer.",
     )
     type: QuestionType = Field(description="Why the agent asks.")
-    text: str = Field(max_length=QUESTION_MAX, description="The question.")
+    text: str | None = Field(
+        default=None,
+        max_length=QUESTION_MAX,
+        description="The question; absent where the profile's privacy is References.",
+    )
+    text_ref: TextRef | None = Field(default=None, description="Where the question stands instead.")
     context: str | None = Field(
         default=None, max_length=QUESTION_CONTEXT_MAX, description="What one should know to answer it."
     )
@@ -190,6 +196,10 @@ class RunnerStatus(KubeModel):
     answer: str | None = Field(
         default=None, max_length=ANSWER_MAX, description="The final answer, cut to 8 KiB."
     )
+    answer_ref: TextRef | None = Field(
+        default=None,
+        description="Where the final answer stands instead, where the profile's privacy is References.",
+    )
     artifacts: tuple[RunArtifact, ...] | None = Field(
         default=None,
         max_length=ARTIFACTS_MAX,
@@ -216,4 +226,5 @@ class TerminationReport(KubeModel):
     usage: Usage | None = None
     question: Question | None = None
     answer: str | None = None
+    answer_ref: TextRef | None = None
     artifacts: tuple[RunArtifact, ...] | None = Field(default=None, max_length=ARTIFACTS_MAX)

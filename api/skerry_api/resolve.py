@@ -239,6 +239,7 @@ def _document(run: AgentRun, profile: AgentProfile, texts: Texts, epoch: int) ->
             allow_local_bash=profile.spec.sandbox.allow_local_bash,
         ),
         persistence=profile.spec.persistence.type,
+        privacy=profile.spec.privacy,
         tools=_tools(profile.spec),
         mcp_servers=profile.spec.mcp_servers,
         guardrail=profile.spec.guardrail,

@@ -133,6 +133,8 @@ def _option(question: Question, number: int) -> str:
     if not 1 <= number <= len(question.options):
         most = len(question.options)
         offered = f"options 1 to {most}" if most else "no options"
+        if question.text is None:
+            offered = "its options in the journal alone: give --text"
         raise CannotAnswer(f"question {question.id} has {offered}")
     return question.options[number - 1]
 

@@ -9,6 +9,8 @@ __all__ = ["question_text"]
 
 def question_text(question: Question) -> str:
     """Text, context and numbered options; control characters of the model's do not reach the terminal."""
+    if question.text is None:
+        return f"Question {question.id} ({question.type}): its text stands in the run's journal alone; see skerry watch"
     lines = [question.text]
     if question.context:
         lines += ["", question.context]

@@ -56,7 +56,8 @@ async def test_without_persistence_the_pod_waits_in_place(world: World) -> None:
 
 async def test_with_a_volume_another_epoch_goes_on_in_the_parked_sandbox(world: World) -> None:
     volume = {"size": "64Mi", "retentionSeconds": 86400}
-    profile = {"model": {"name": "scripted"}, "persistence": {"type": "Volume", "volume": volume}}
+    persistence = {"type": "Volume", "volume": volume}
+    profile = {"model": {"name": "scripted"}, "persistence": persistence, "privacy": "References"}
     await world.create("AgentProfile", "asking", profile)
     name = await world.run(
         work_and_ask(), goes_on(), say("Done.", "once"), profileRef={"name": "asking"}, threadId="asking"
@@ -69,9 +70,14 @@ async def test_with_a_volume_another_epoch_goes_on_in_the_parked_sandbox(world: 
         "Pod", f"{name}-1", lambda pod: pod["status"].get("phase") == "Succeeded", within=60
     )
     assert asked["sandbox"]["state"] == "Released"
+    # The profile's privacy: by reference only, in the Pod's termination message as well.
+    assert asked["runner"]["question"]["textRef"] == {"size": 6, "event": "question"}
+    told = json.dumps([asked, (await world.api.get("Pod", f"{name}-1"))["status"]])
+    assert [text for text in ("Which?", "blue") if text in told] == []
     give(world, name, asked, "make it blue")
     done = await world.phase(name, "Succeeded", within=180)
-    assert (done["epoch"], done["attempts"], done["runner"]["answer"]) == (2, 1, "Done.")
+    assert (done["epoch"], done["attempts"], done["runner"]["answerRef"]["size"]) == (2, 1, 5)
+    assert "answer" not in done["runner"]
     assert done["sandbox"]["podUID"] == asked["sandbox"]["podUID"]
     assert done["sandbox"]["replacements"] == 0
     assert "question" not in done["runner"]

@@ -97,6 +97,7 @@ def relayed(run: AgentRun, pod: PodView, late: TerminationReport) -> dict[str, A
         "question": late.question,
         "artifacts": _presented(known.artifacts, late.artifacts),
         "answer": known.answer if late.answer is None else late.answer,
+        "answer_ref": late.answer_ref or known.answer_ref,
     }
     runner = known.model_copy(update=news).wire()
     sandbox = {"sandboxId": run.status.sandbox_id} if run.status.sandbox_id else {}

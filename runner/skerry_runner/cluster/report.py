@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from skerry_api.privacy import Privacy
 from skerry_api.report import (
     JOURNAL_FAULT_MAX,
     Progress,
@@ -18,6 +19,7 @@ from skerry_api.report import (
     Usage,
 )
 from skerry_runner.cluster.environment import Identity
+from skerry_runner.cluster.privacy import by_reference
 from skerry_runner.cluster.view import RunView
 from skerry_runner.ports import RunResult
 
@@ -30,11 +32,13 @@ class Report:
 
     runner: RunnerStatus
     sandbox_id: str | None = None
+    privacy: Privacy = Privacy.FULL
 
     def wire(self) -> dict[str, Any]:
         """The status to apply."""
         named = {} if self.sandbox_id is None else {"sandboxId": self.sandbox_id}
-        return named | {"runner": self.runner.wire()}
+        told = self.runner if self.privacy is Privacy.FULL else by_reference(self.runner)
+        return named | {"runner": told.wire()}
 
     def counted(
         self, progress: Progress, usage: Usage, artifacts: tuple[RunArtifact, ...] | None = None
@@ -71,9 +75,9 @@ class Report:
         return replace(self, runner=self.runner.model_copy(update=changes))
 
 
-def seed(live: RunView, identity: Identity) -> Report:
+def seed(live: RunView, identity: Identity, privacy: Privacy = Privacy.FULL) -> Report:
     """The first report of this Pod: an older epoch's is dropped; the sandbox's name stays, and what was presented."""
     own = RunnerStatus(
         epoch=identity.epoch, pod_uid=identity.pod_uid, node=identity.node, artifacts=live.artifacts
     )
-    return Report(runner=own, sandbox_id=live.sandbox_id)
+    return Report(runner=own, sandbox_id=live.sandbox_id, privacy=privacy)

@@ -11,8 +11,10 @@ from typing import Any
 
 from typing_extensions import override
 
+from skerry_api.privacy import Privacy
 from skerry_api.report import Progress, Question, RunArtifact, SandboxRequest, TerminationReport, Usage
 from skerry_runner.cluster.pace import Pace
+from skerry_runner.cluster.privacy import by_reference
 from skerry_runner.cluster.report import Report
 from skerry_runner.cluster.standing import Standing
 from skerry_runner.cluster.termination import write_termination_message
@@ -114,7 +116,7 @@ class ClusterReporter(Reporter):
         log.error("the last report was not delivered in time: the termination message must do")
 
     def _short(self, result: RunResult) -> TerminationReport:
-        return TerminationReport(
+        told = TerminationReport(
             run_uid=self._standing.run_uid,
             epoch=self._standing.identity.epoch,
             outcome=result.outcome,
@@ -125,6 +127,7 @@ class ClusterReporter(Reporter):
             answer=result.answer,
             artifacts=result.artifacts,
         )
+        return told if self._writer.report.privacy is Privacy.FULL else by_reference(told)
 
 
 async def _first_of(*ways: Coroutine[Any, Any, object]) -> None:

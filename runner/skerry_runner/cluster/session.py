@@ -13,6 +13,7 @@ from uuid import uuid4
 from skerry_api.document import RunDocument
 from skerry_api.persistence import PersistenceType
 from skerry_api.phases import OutcomeClass
+from skerry_api.privacy import Privacy
 from skerry_api.report import Outcome
 from skerry_runner.cluster.assignment import InvalidDocument, read_assignment
 from skerry_runner.cluster.environment import Environment
@@ -89,8 +90,9 @@ class Session:
         run_uid = document.run.uid if document else view.uid
         standing = Standing(OwnRun(self.port, view, self.pace), self.env.identity, run_uid)
         cancellation = Cancellation()
+        privacy = document.privacy if document else Privacy.FULL  # without a document there are no texts
         writer = StatusWriter(
-            self.port, seed(view, self.env.identity), self.pace, named=lambda: standing.named
+            self.port, seed(view, self.env.identity, privacy), self.pace, named=lambda: standing.named
         )
         reporter = ClusterReporter(
             writer, standing, self.pace, cancellation=cancellation, terminated=self.terminated,

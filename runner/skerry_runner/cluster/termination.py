@@ -60,7 +60,7 @@ def _with_shorter_question(report: TerminationReport) -> TerminationReport:
     for news in ({"context": None}, {"options": ()}):
         if report.question is not None and _excess(report) > 0:
             report = report.model_copy(update={"question": report.question.model_copy(update=news)})
-    if report.question is not None and (excess := _excess(report)) > 0:
+    if report.question is not None and report.question.text and (excess := _excess(report)) > 0:
         shorter = {"text": _shorter(report.question.text, excess)}
         report = report.model_copy(update={"question": report.question.model_copy(update=shorter)})
     return report

@@ -65,7 +65,7 @@ def _event(question: Question, call_id: str) -> QuestionAsked:
         id=question.id,
         call=call_id,
         kind=question.type,
-        text=clip(question.text),
+        text=clip(question.text or ""),
         context=question.context,
         options=question.options,
     )

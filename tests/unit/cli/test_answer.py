@@ -104,6 +104,7 @@ def test_a_question_that_is_not_asked_yet_can_be_answered_by_its_id() -> None:
         (a_run(), Given(option=3), "options 1 to 2"),
         (a_run(), Given(option=0), "options 1 to 2"),
         (a_run(question={**QUESTION, "options": []}), Given(option=1), "no options"),
+        (a_run(question={"id": "q-1", "type": "Suggestion"}), Given(option=1), "give --text"),
         (a_run(), Given(text=""), "text: String should have at least 1 character"),
         (a_run(), Given(text="x" * 8193), "text: String should have at most 8192 characters"),
         (a_run(), Given(), "(?s)give --text or --option.*Which.*2. blue"),

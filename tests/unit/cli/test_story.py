@@ -83,3 +83,12 @@ def test_a_log_is_read_when_there_is_one() -> None:
     assert pod_to_read(_run(phase="Running", podName="p")) == "p"
     assert pod_to_read(_run(phase="Failed", podName="p", runner={"outcome": {"class": "AppError"}})) == "p"
     assert pod_to_read(_run(phase="Failed", podName="p")) is None
+
+
+def test_a_question_whose_text_is_kept_out_of_status_is_told_by_its_id() -> None:
+    question = {"id": "q", "type": "MissingInfo", "textRef": {"size": 4, "event": "question"}}
+    lines = told(None, _run(phase="AwaitingInput", runner={"question": question}))
+    assert any(
+        "Question q (MissingInfo): its text stands in the run's journal alone" in line for line in lines
+    )
+    assert any("skerry answer" in line for line in lines)

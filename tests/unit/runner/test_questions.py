@@ -64,6 +64,7 @@ def test_without_a_text_it_is_none(args: dict[str, Any]) -> None:
 
 def test_long_texts_are_cut() -> None:
     found = question_of({"question": "q" * 9999, "context": "c" * 9999})
+    assert found.text is not None
     assert (len(found.text), len(found.context or "")) == (QUESTION_MAX, QUESTION_CONTEXT_MAX)
     assert found.text.endswith("…")
 

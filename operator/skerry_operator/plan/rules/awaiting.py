@@ -73,7 +73,8 @@ def _answered(f: RunFacts, question: Question) -> Step | None:
 
 
 def _words(f: RunFacts, question: Question) -> str:
-    asked = f"question {question.id}: {cut(' '.join(question.text.split()), TEXT_MAX)}"
+    text = "its text stands in the journal alone" if question.text is None else question.text
+    asked = f"question {question.id}: {cut(' '.join(text.split()), TEXT_MAX)}"
     others = [each.question_id for each in f.run.spec.answers]
     if not others:
         return asked

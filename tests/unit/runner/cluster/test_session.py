@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from skerry_runner.journal import FileSink, Journal, OnFault
 from skerry_runner.outcome import cancelled
 from skerry_runner.ports import CancelReason, Ports, RunResult
 from skerry_testing.eventually import eventually
-from skerry_testing.runnerpod import QUICK, Pod
+from skerry_testing.runnerpod import DOCUMENT, QUICK, Pod
 
 DONE = RunResult(outcome=Outcome(class_=OutcomeClass.SUCCEEDED), answer="42", progress=Progress(turn=1))
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -276,3 +278,20 @@ async def test_a_journal_that_cannot_be_written_stands_in_status_and_the_run_goe
     assert reported(pod)[-1] == "Succeeded"
     fault = pod.port.applied[-1]["runner"]["journalFault"]
     assert fault == "full can't be written: [Errno 28] No space left on device"
+
+
+async def test_with_privacy_references_no_text_leaves_the_pod(pod: Pod) -> None:
+    pod.write(json.dumps({**DOCUMENT, "privacy": "References"}))
+
+    async def core(document: RunDocument, ports: Ports) -> RunResult:
+        result = replace(DONE, answer="planted")
+        await ports.reporter.ended(result)
+        return result
+
+    assert (await run(pod, core)).class_ is OutcomeClass.SUCCEEDED
+    last = pod.port.applied[-1]["runner"]
+    assert last["answerRef"] == {"size": 7, "event": "model.response"}
+    assert pod.termination is not None
+    assert pod.termination.answer is None
+    assert pod.termination.answer_ref is not None
+    assert "planted" not in json.dumps(pod.port.applied)

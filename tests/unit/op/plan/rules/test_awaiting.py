@@ -50,6 +50,12 @@ class TestParked:
         assert status["runningTime"]
         assert [event.reason for event in plan.events] == ["AwaitingInput"]
 
+    def test_a_question_that_is_a_reference_is_named_by_its_id(self) -> None:
+        question = {"id": "q-1", "type": "Suggestion", "textRef": {"size": 9, "event": "question"}}
+        asked = {"runner": report("AwaitingInput") | {"question": question}}
+        status = status_of(plan_run(see(a_run(status=RUNNING | asked), ENDED), after(10), SETTINGS))
+        assert words(status) == "question q-1: its text stands in the journal alone"
+
     def test_no_deadline_ends_it_however_long_it_takes(self) -> None:
         run = a_run(status=awaiting() | ASKED)
         for seconds in (11, 3601, 10**7):

@@ -101,6 +101,15 @@ class TestReport:
         refused = see(run, pod, refusal=Refusal(RefusalKind.INVALID, "no"))
         assert status_of(plan_run(refused, NOW, SETTINGS))["phase"] == "Succeeded"
 
+    def test_a_reference_in_the_termination_message_is_laid_in_likewise(self) -> None:
+        ref = {"size": 2, "event": "model.response"}
+        message = {"runUID": "uid-run", "epoch": 1, "outcome": {"class": "Succeeded"}, "answerRef": ref}
+        pod = a_pod(phase="Succeeded", state=terminated(0, "Completed", json.dumps(message)))
+        [relay] = plan_run(see(a_run(status=RUNNING), pod), NOW, SETTINGS).actions
+        assert isinstance(relay, RelayReport)
+        assert relay.status["runner"]["answerRef"] == ref
+        assert "answer" not in relay.status["runner"]
+
     @pytest.mark.parametrize("teller", ["pod-run-1", "other"])
     def test_what_was_presented_stays_and_what_is_new_is_added(self, teller: str) -> None:
         a, b = (
