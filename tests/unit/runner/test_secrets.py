@@ -139,7 +139,7 @@ async def test_what_status_cuts_is_redacted_before() -> None:
         {"toolCalls": [todos]}, {"toolCalls": [asked]}, pipeline={"todoList": {"enabled": True}}
     )
     assert result.question is not None
-    assert_nowhere(result.question.text, *(told.model_dump_json() for told, _ in reporter.counters))
+    assert_nowhere(result.question.text or "", *(told.model_dump_json() for told, _ in reporter.counters))
     assert result.progress.todos
     assert_nowhere(*(line for line in journal.splitlines() if '"question"' in line))
 
