@@ -25,6 +25,8 @@ __all__ = ["FileSink", "Journal", "OnFault", "Sink", "StreamSink"]
 
 BACKLOG_MAX = 8 * 1024 * 1024
 """What a failing sink keeps in memory before it is given up, in bytes."""
+PAUSE = 0.01
+"""Seconds in which lines gather once the first is written: a wake-up for each line of a burst costs more than the line."""
 log = logging.getLogger(__name__)
 
 
@@ -191,6 +193,8 @@ class Journal:
         if missing is not None:
             on_fault(missing)
         self._queue: queue.SimpleQueue[bytes | threading.Event | None] = queue.SimpleQueue()
+        self._hurry = threading.Event()
+        """Somebody waits for the writer."""
         self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
         self._thread.start()
 
@@ -220,11 +224,13 @@ class Journal:
         if not self._thread.is_alive():
             return
         done = threading.Event()
+        self._hurry.set()
         self._queue.put(done)
         await asyncio.to_thread(done.wait)
 
     async def close(self) -> None:
         """Flush, close the sinks, end the thread. Idempotent; emit nothing afterwards."""
+        self._hurry.set()
         self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
 
@@ -234,7 +240,10 @@ class Journal:
                 for sink in self._sinks:
                     sink.push(item)
                 self._tell()
+                if self._queue.empty():
+                    self._hurry.wait(PAUSE)
             else:
+                self._hurry.clear()
                 for sink in self._sinks:
                     sink.sync()
                 self._tell()

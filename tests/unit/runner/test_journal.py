@@ -63,6 +63,21 @@ async def test_flush_returns_when_all_is_synced() -> None:
     await made.close()
 
 
+async def test_lines_may_gather_but_whoever_flushes_or_closes_does_not_wait_for_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(journal_module, "PAUSE", 3600.0)
+    sink = MemorySink()
+    made = journal(sink)
+    for n in range(1, 4):
+        made.emit(event(n))
+        await made.flush()
+        assert len(sink.lines) == n == sink.synced
+    made.emit(event(4))
+    await made.close()
+    assert len(sink.lines) == 4
+
+
 async def test_a_full_disk_loses_nothing_and_stops_nobody() -> None:
     good, full = MemorySink(), MemorySink(full=True)
     made = journal(full, good)
