@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -18,10 +18,11 @@ _LENGTH_WORDS = frozenset(
 
 def finish_values(message: AIMessage, field: str) -> Iterator[str]:
     """What stands in a field, dots leading into objects: first in response_metadata, then in additional_kwargs."""
+    parts = field.split(".")
     for source in (message.response_metadata, message.additional_kwargs):
         value: Any = source
-        for part in field.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
+        for part in parts:
+            value = value.get(part) if isinstance(value, dict) else None
         if isinstance(value, str) and value:
             yield value
 
@@ -29,8 +30,8 @@ def finish_values(message: AIMessage, field: str) -> Iterator[str]:
 def same_word(said: str, word: str) -> bool:
     """Whether a provider said this word, in any case; once, or once a chunk (merged chunks join their strings)."""
     said, word = said.strip().casefold(), word.casefold()
-    times, rest = divmod(len(said), len(word))
-    return rest == 0 and times > 0 and said == word * times
+    times = len(said) // len(word)
+    return times > 0 and said == word * times
 
 
 def cut_by_length(message: AIMessage) -> bool:

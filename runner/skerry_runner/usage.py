@@ -229,7 +229,9 @@ class Tally:
 
     def plan(self, todos: Sequence[TodoItem]) -> None:
         """The agent's list is this now."""
-        self._set(replace(self.counts, todos=shown_todos(todos, self._redact)))
+        shown = shown_todos(todos, self._redact)
+        if shown != self.counts.todos:
+            self._set(replace(self.counts, todos=shown))
 
     def present(self, artifacts: Sequence[Artifact]) -> None:
         """The agent presented these; a path that was presented before has new facts."""
