@@ -1,36 +1,53 @@
-"""Facts of messages, found out once: a history is asked about every turn, and hardly a message in it is new."""
+"""What is known of a history, kept from turn to turn: it is asked about every turn, and hardly a message in it is new.
+
+Messages are told apart as objects: they are never changed, and a copy under the same id is another message. Comparing
+places is all that is done for a message that was there before: to look into each costs more than what is looked for.
+"""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
-from weakref import ref
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AnyMessage, BaseMessage
 
-__all__ = ["PerMessage"]
+__all__ = ["PerMessage", "WellSoFar"]
 
 T = TypeVar("T")
-Known = tuple[ref[BaseMessage], T]
 
 
 class PerMessage(Generic[T]):
-    """A pure function of one message, over a history; remembers what it said of the latest history, and no more.
-
-    Messages are told apart as objects: they are never changed, and a copy under the same id is another message.
-    """
+    """A pure function of one message, over a history; remembers what it said of the latest history, by place."""
 
     def __init__(self, function: Callable[[BaseMessage], T]) -> None:
         self._function = function
-        self._known: dict[int, Known[T]] = {}
+        self._messages: list[BaseMessage] = []
+        self._told: list[T] = []
 
     def __call__(self, messages: Sequence[BaseMessage]) -> list[T]:
         """The function of each message, in order."""
-        before, known = self._known, dict[int, Known[T]]()
-        for message in messages:
-            found = before.get(id(message))
-            if found is None or found[0]() is not message:
-                found = ref(message), self._function(message)
-            known[id(message)] = found
-        self._known = known
-        return [known[id(message)][1] for message in messages]
+        told = [
+            known if message is before else self._function(message)
+            for message, before, known in zip(messages, self._messages, self._told, strict=False)
+        ]
+        told += map(self._function, messages[len(told) :])
+        self._messages, self._told = list(messages), told
+        return list(told)
+
+
+class WellSoFar:
+    """A pure check that a history passes if it passes one part of it and the rest; remembers the latest that passed."""
+
+    def __init__(self, check: Callable[[list[AnyMessage]], bool]) -> None:
+        self._check = check
+        self._passed: list[AnyMessage] = []
+
+    def __call__(self, messages: list[AnyMessage]) -> bool:
+        """Whether the history passes."""
+        passed = self._passed
+        grown = len(passed) <= len(messages) and all(map(operator.is_, passed, messages))
+        if not self._check(messages[len(passed) :] if grown else messages):
+            return False
+        self._passed = list(messages)
+        return True

@@ -13,7 +13,9 @@ from typing_extensions import override
 from skerry_api.rows.danglingtoolcall import DanglingToolCallSettings
 from skerry_runner.context import RunContext
 from skerry_runner.middleware.danglingtoolcall.mend import mended
+from skerry_runner.middleware.danglingtoolcall.pairing import intact
 from skerry_runner.middleware.danglingtoolcall.seal import with_pairs
+from skerry_runner.permessage import WellSoFar
 from skerry_runner.state import RunnerState
 
 __all__ = ["DanglingToolCall"]
@@ -27,6 +29,7 @@ class DanglingToolCall(AgentMiddleware[RunnerState, RunContext, Any]):
     def __init__(self, settings: DanglingToolCallSettings) -> None:
         super().__init__()
         self._settings = settings
+        self._intact = WellSoFar(intact)
 
     @override
     async def awrap_model_call(
@@ -34,7 +37,9 @@ class DanglingToolCall(AgentMiddleware[RunnerState, RunContext, Any]):
         request: ModelRequest[RunContext],
         handler: Callable[[ModelRequest[RunContext]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        response = await handler(with_pairs(request, detail_max=self._settings.max_error_chars))
+        if not self._intact(request.messages):
+            request = with_pairs(request, detail_max=self._settings.max_error_chars)
+        response = await handler(request)
         result = [
             mended(message) if isinstance(message, AIMessage) else message for message in response.result
         ]

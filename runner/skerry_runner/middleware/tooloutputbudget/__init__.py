@@ -23,6 +23,7 @@ from skerry_runner.middleware.tooloutputbudget.cut import cut_in_place, head_of,
 from skerry_runner.middleware.tooloutputbudget.results import ToolResult, messages_in, with_messages
 from skerry_runner.middleware.tooloutputbudget.synopsis import synopsis_of
 from skerry_runner.paths import OUTPUTS
+from skerry_runner.permessage import WellSoFar
 from skerry_runner.sandbox.errors import SandboxError
 from skerry_runner.state import RunnerState
 
@@ -72,6 +73,7 @@ class ToolOutputBudget(AgentMiddleware[RunnerState, RunContext, Any]):
     def __init__(self, settings: ToolOutputBudgetSettings) -> None:
         super().__init__()
         self._settings = settings
+        self._fits = WellSoFar(lambda messages: trimmed(messages, settings) is messages)
 
     @override
     async def awrap_tool_call(
@@ -91,8 +93,9 @@ class ToolOutputBudget(AgentMiddleware[RunnerState, RunContext, Any]):
         request: ModelRequest[RunContext],
         handler: Callable[[ModelRequest[RunContext]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        messages = trimmed(request.messages, self._settings)
-        return await handler(request if messages is request.messages else request.override(messages=messages))
+        if not self._fits(request.messages):
+            request = request.override(messages=trimmed(request.messages, self._settings))
+        return await handler(request)
 
     async def _smaller(self, message: ToolMessage, tool: str, context: RunContext) -> ToolMessage:
         settings = self._settings
