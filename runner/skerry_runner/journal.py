@@ -184,7 +184,7 @@ class Journal:
         on_fault: OnFault = lambda _: None,
         missing: str | None = None,
     ) -> None:
-        self._envelope = {"run": run, "thread": thread}
+        self._of = as_json({"run": run, "thread": thread})[1:-1]
         self._clock = clock
         self._redact = Redactor(secrets)
         self._seq = first_seq
@@ -200,20 +200,14 @@ class Journal:
 
     def emit(self, event: Event, *, agent: str = "lead") -> None:
         """Append one event; returns at once. Call it from one thread."""
-        head = as_json(
-            {
-                "seq": self._seq,
-                "time": self._clock().isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-                **self._envelope,
-                "agent": agent,
-            }
-        )
+        time = self._clock().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        head = f'{{"seq":{self._seq},"time":"{time}",{self._of},"agent":{as_json(agent)}'
         self._seq += 1
         body = event.json_body()
         # A long one may hold a text that was cut in the middle of a secret.
         if self._redact and (len(body) >= TEXT_MAX or self._redact.found_in_json(body)):
             body = as_json(mapped(event.body(), self._safe))
-        self._queue.put(f"{head[:-1]},{body[1:]}\n".encode("utf-8", "replace"))
+        self._queue.put(f"{head},{body[1:]}\n".encode("utf-8", "replace"))
 
     def _safe(self, text: str) -> str:
         redacted = self._redact(text)

@@ -23,6 +23,7 @@ _SALIENT: dict[str, tuple[str, ...]] = {
 }
 """Of tools whose other arguments only say how, or how much. All others go by everything they are called with: a page
 number of an unknown tool is another action, and so is another text in an edit."""
+_json = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str).encode
 _REMARK = "description"
 """An argument of our own tools for whoever reads along."""
 _OWN = frozenset({*_SALIENT, _READ, "write_file", "str_replace", "present_files"})
@@ -74,7 +75,3 @@ def _line(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return max(value, 1)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
