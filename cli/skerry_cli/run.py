@@ -138,8 +138,8 @@ async def _carry_out(
         sinks.append(ProgressSink(sys.stderr))
     document = assignment.document
     journal = Journal(
-        sinks, run=document.run.uid, thread=document.thread_id, clock=_now, secrets=_secrets(assignment),
-        on_fault=_tell_fault,
+        sinks, run=document.run.uid, thread=document.thread_id, epoch=document.run.epoch, clock=_now,
+        secrets=_secrets(assignment), on_fault=_tell_fault,
     )  # fmt: skip
 
     async def carry_out(document: RunDocument, ports: Ports) -> RunResult:

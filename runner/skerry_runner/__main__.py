@@ -64,6 +64,7 @@ def _open_journal(
         sinks,
         run=document.run.uid,
         thread=document.thread_id,
+        epoch=document.run.epoch,
         clock=lambda: datetime.now(UTC),
         secrets=secrets,
         on_fault=on_fault,

@@ -140,7 +140,6 @@ class Invocation:
         return RunStart(
             namespace=document.run.namespace,
             name=document.run.name,
-            epoch=document.run.epoch,
             profile=document.profile,
             model=document.model.name,
             tools=tuple(document.tools),

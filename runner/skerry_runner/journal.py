@@ -167,7 +167,7 @@ class _Backed:
 
 
 class Journal:
-    """The journal of one epoch of one run. `close` it in the end; until then its thread lives.
+    """The journal of one epoch of one run; a file may hold several, told apart by `run` and `epoch`. `close` it in the end; until then its thread lives.
 
     `missing` says of a sink that could not be opened why there is none; `on_fault` is told of it at once.
     """
@@ -178,16 +178,16 @@ class Journal:
         *,
         run: str,
         thread: str,
+        epoch: int,
         clock: Clock,
         secrets: Sequence[str | None] = (),
-        first_seq: int = 1,
         on_fault: OnFault = lambda _: None,
         missing: str | None = None,
     ) -> None:
-        self._of = as_json({"run": run, "thread": thread})[1:-1]
+        self._of = as_json({"run": run, "epoch": epoch, "thread": thread})[1:-1]
         self._clock = clock
         self._redact = Redactor(secrets)
-        self._seq = first_seq
+        self._seq = 1
         self._sinks = [_Backed(sink) for sink in sinks]
         self._on_fault, self._missing, self._told = on_fault, missing, missing
         if missing is not None:

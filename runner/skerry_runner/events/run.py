@@ -17,7 +17,6 @@ class RunStart(Event):
     TYPE: ClassVar[str] = "run.start"
     namespace: str
     name: str
-    epoch: int
     profile: str
     model: str
     tools: tuple[str, ...]
@@ -53,7 +52,7 @@ class PipelineFault(Event):
 
 
 class RunEnd(Event):
-    """The epoch ends; exactly one, the last line."""
+    """The epoch ends: its last line. One that is killed has none."""
 
     TYPE: ClassVar[str] = "run.end"
     outcome: Outcome

@@ -46,18 +46,18 @@ Piece = Line | Lost | Beat
 class EventBuffer(Sink):
     """Written by the journal's thread, read on the event loop it was made on.
 
-    Bounded: the oldest lines go first, however slow a reader is. The first line written has seq `first_seq`.
+    Bounded: the oldest lines go first, however slow a reader is. The first line written has seq 1.
     """
 
     name = "live stream"
 
-    def __init__(self, *, kept_bytes: int = KEPT_BYTES, first_seq: int = 1) -> None:
+    def __init__(self, *, kept_bytes: int = KEPT_BYTES) -> None:
         self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()
         self._lines: deque[bytes] = deque()
         self._kept_bytes = kept_bytes
         self._size = 0
-        self._first = first_seq
+        self._first = 1
         self._closed = False
         self._news = asyncio.Event()
 

@@ -188,7 +188,7 @@ class RunnerWorld:
         self._ticks = count()
         self._ids = count(1)
         self.journal = Journal(
-            [self.sink], run="run-uid-1", thread="thread-1", clock=self.clock, secrets=tuple(secrets)
+            [self.sink], run="run-uid-1", thread="thread-1", epoch=1, clock=self.clock, secrets=tuple(secrets)
         )
 
     def clock(self) -> datetime:

@@ -30,7 +30,7 @@ NOW = datetime(2026, 5, 8, 12, 0, 0, 5000, tzinfo=UTC)
 
 
 def journal(*sinks: Sink, secrets: tuple[str, ...] = ()) -> Journal:
-    return Journal(sinks, run="r", thread="t", clock=lambda: NOW, secrets=secrets)
+    return Journal(sinks, run="r", thread="t", epoch=1, clock=lambda: NOW, secrets=secrets)
 
 
 def event(n: int) -> Event:
@@ -44,7 +44,7 @@ async def test_a_line_is_the_event_in_its_envelope() -> None:
     made.emit(ToolCall(id="c", name="bash", args="{}"), agent="helper")
     await made.close()
     assert sink.lines[0] == (
-        b'{"seq":1,"time":"2026-05-08T12:00:00.005Z","run":"r","thread":"t","agent":"lead",'
+        b'{"seq":1,"time":"2026-05-08T12:00:00.005Z","run":"r","epoch":1,"thread":"t","agent":"lead",'
         b'"type":"sandbox.acquired","sandboxId":"sbx-1"}\n'
     )
     assert [(e["seq"], e["agent"]) for e in sink.events()] == [(1, "lead"), (2, "helper")]
@@ -215,7 +215,7 @@ def test_the_reference_names_every_event_and_field() -> None:
 async def test_a_fault_is_told_once_and_so_is_its_end() -> None:
     told: list[str | None] = []
     sink = MemorySink(full=True)
-    made = Journal([sink], run="r", thread="t", clock=lambda: NOW, on_fault=told.append)
+    made = Journal([sink], run="r", thread="t", epoch=1, clock=lambda: NOW, on_fault=told.append)
     for n in range(3):
         made.emit(event(n))
     await made.flush()
@@ -230,7 +230,7 @@ async def test_a_fault_is_told_once_and_so_is_its_end() -> None:
 async def test_a_sink_that_is_given_up_is_told_of_to_the_end() -> None:
     told: list[str | None] = []
     sink = MemorySink(full=True)
-    made = Journal([sink], run="r", thread="t", clock=lambda: NOW, on_fault=told.append)
+    made = Journal([sink], run="r", thread="t", epoch=1, clock=lambda: NOW, on_fault=told.append)
     big = ToolCall(id="c", name="x", args="a" * TEXT_MAX)
     for _ in range(journal_module.BACKLOG_MAX // TEXT_MAX + 2):
         made.emit(big)
@@ -246,7 +246,13 @@ async def test_a_file_that_could_not_be_opened_is_told_of_at_once_and_never_unsa
     told: list[str | None] = []
     sink = MemorySink(full=True)
     made = Journal(
-        [sink], run="r", thread="t", clock=lambda: NOW, on_fault=told.append, missing="journal.jsonl can't"
+        [sink],
+        run="r",
+        thread="t",
+        epoch=1,
+        clock=lambda: NOW,
+        on_fault=told.append,
+        missing="journal.jsonl can't",
     )
     assert told == ["journal.jsonl can't"]
     made.emit(event(0))
@@ -259,7 +265,7 @@ async def test_a_file_that_could_not_be_opened_is_told_of_at_once_and_never_unsa
 async def test_a_device_without_space_says_so() -> None:
     told: list[str | None] = []
     made = Journal(
-        [FileSink(Path("/dev/full"))], run="r", thread="t", clock=lambda: NOW, on_fault=told.append
+        [FileSink(Path("/dev/full"))], run="r", thread="t", epoch=1, clock=lambda: NOW, on_fault=told.append
     )
     made.emit(event(0))
     await made.close()

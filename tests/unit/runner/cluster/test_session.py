@@ -265,7 +265,7 @@ async def test_the_first_word_to_stop_is_the_one_that_counts(pod: Pod) -> None:
 async def test_a_journal_that_cannot_be_written_stands_in_status_and_the_run_goes_on(pod: Pod) -> None:
     def full(on_fault: OnFault) -> Journal:
         sinks = [FileSink(Path("/dev/full"))]
-        return Journal(sinks, run="r", thread="t", clock=lambda: NOW, on_fault=on_fault)
+        return Journal(sinks, run="r", thread="t", epoch=1, clock=lambda: NOW, on_fault=on_fault)
 
     pod.open_journal = full
 

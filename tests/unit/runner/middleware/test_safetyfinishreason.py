@@ -204,7 +204,7 @@ async def test_the_journal_s_event_names_calls_and_never_arguments(world: Runner
     assert update is not None
     await world.journal.flush()
     (event,) = world.sink.events("safety_termination")
-    assert {key: event[key] for key in event if key not in {"seq", "time", "run", "thread"}} == {
+    assert {key: event[key] for key in event if key not in {"seq", "time", "run", "epoch", "thread"}} == {
         "agent": "child", "type": "safety_termination", "id": "m1", "adapter": "openai", "field": "finish_reason",
         "value": "content_filter", "action": "suppress_tool_calls", "suppressed": ["write_file"],
     }  # fmt: skip
