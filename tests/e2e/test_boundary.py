@@ -1,4 +1,4 @@
-"""The boundary of the tools in a cluster: a denied call, a blocked and a warned command, a policy server in the cluster."""
+"""The boundary of the tools in a cluster: a denied call, a blocked and a warned command, a policy endpoint that is not there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run through every middleware and tool, in the cluster and by `skerry run`: the same script, the same end."""
+"""A run through most middlewares and tools, in the cluster and by `skerry run`: the same script, the same end."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -17,6 +18,7 @@ from skerry_runner.outcome import InvalidDocument, RunEnded, model_error, model_
 
 __all__ = ["SCRIPTED", "BuiltModel", "build_model", "build_title_model", "endpoint_of"]
 
+log = logging.getLogger(__name__)
 SCRIPTED = "scripted"
 _OWN_RETRIES_OFF: dict[str, dict[str, Any]] = {
     "openai": {"max_retries": 0},
@@ -81,13 +83,26 @@ def build_title_model(document: RunDocument, *, api_key: str | None) -> BuiltMod
         return None
     # The run's parameters were chosen for its own model.
     other = own.model_copy(update={"name": name, "parameters": {}})
-    return build_model(other, run=document.run.uid, api_key=api_key)
+    if _provider(name) == _provider(own.name):
+        return build_model(other, run=document.run.uid, api_key=api_key)
+    # Another provider is to see neither this one's key nor its endpoint.
+    try:
+        return build_model(other.model_copy(update={"base_url": None}), run=document.run.uid, api_key=None)
+    except InvalidDocument:
+        raise
+    except RunEnded as ended:
+        log.warning("titles are not asked of %s: %s", name, ended)
+        return None
+
+
+def _provider(name: str) -> str:
+    return name.partition(":")[0] if ":" in name else ""
 
 
 def _provider_model(model: DocumentModel, endpoint: str, api_key: str | None) -> BaseChatModel:
     from langchain.chat_models import init_chat_model  # pulls in much that a scripted run does not need
 
-    provider = model.name.partition(":")[0] if ":" in model.name else ""
+    provider = _provider(model.name)
     settings = _OWN_RETRIES_OFF.get(provider, {}) | model_parameters(model.parameters)
     if model.base_url:
         if provider == "openai":

@@ -1,4 +1,4 @@
-"""One scripted run that touches every middleware and tool there is, with what its end must look like, wherever it runs."""
+"""One scripted run that touches most middlewares and tools, with what its end must look like, wherever it runs."""
 
 from __future__ import annotations
 

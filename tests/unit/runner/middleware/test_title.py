@@ -193,6 +193,20 @@ def test_another_model_may_be_asked_at_the_same_endpoint(
     assert (model.model_name, model.temperature, made.endpoint) == (built, None, "http://192.0.2.1/v1")
 
 
+def test_another_provider_gets_neither_key_nor_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = document(
+        None, model="anthropic:a", base_url="http://192.0.2.1/v1", pipeline={"title": {"model": "openai:b"}}
+    )
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert build_title_model(given, api_key="key-of-anthropic") is None
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-openai")
+    made = build_title_model(given, api_key="key-of-anthropic")
+    assert made is not None
+    model: Any = made.model
+    assert (made.endpoint, model.openai_api_base) == ("openai", None)
+    assert model.openai_api_key.get_secret_value() == "key-of-openai"
+
+
 async def test_the_other_model_is_the_one_that_is_called(world: RunnerWorld) -> None:
     def fake(text: str) -> BuiltModel:
         return BuiltModel(GenericFakeChatModel(messages=iter([AIMessage(text)])), "http://192.0.2.1")
