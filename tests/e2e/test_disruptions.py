@@ -14,8 +14,6 @@ pytestmark = pytest.mark.alone
 
 NODE_LABEL = "skerry.dev/e2e"
 KEY = {"name": "late-key", "key": "token"}
-COMMAND = "echo run-$((1+1))"
-LAST = say("Done.", "run-2")
 MOMENTS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "Provisioning": lambda seen: seen.get("phase") == "Provisioning",
     "Queued": lambda seen: seen.get("phase") == "Queued",
@@ -33,24 +31,18 @@ async def test_operator_killed_in_every_phase_of_a_run(world: World) -> None:
     await world.create(
         "AgentProfile", "with-late-key", {"model": {"name": "scripted", "apiKeySecretRef": KEY}}
     )
-    plain = bash(COMMAND, "c1")
     runs = {}
-    for moment, first, spec in (
-        ("Provisioning", plain, {"profileRef": {"name": "with-late-key"}, "threadId": "killed"}),
-        ("Queued", plain, {"threadId": "killed"}),
+    for moment, spec in (
+        ("Provisioning", {"profileRef": {"name": "with-late-key"}, "threadId": "killed"}),
+        ("Queued", {"threadId": "killed"}),
         (
             "SandboxPending",
-            plain,
             {"profileRef": {"name": "on-late-node"}, "sandbox": {"classRef": {"name": "late-node"}}},
         ),
-        (
-            "SandboxReady",
-            bash(f"until [ -e go ]; do sleep 0.2; done; {COMMAND}", "c1"),
-            {"threadId": "killed-ready"},
-        ),
-        ("Running", plain | {"delaySeconds": 12}, {}),
+        ("SandboxReady", {"threadId": "killed-ready"}),
+        ("Running", {}),
     ):
-        runs[moment] = await world.run(first, LAST, **spec)
+        runs[moment] = await world.run(_once(moment), say("Done.", f"{moment}-1\\b"), **spec)
         await world.wait(runs[moment], MOMENTS[moment])
     await world.kill_operator()
 
@@ -63,8 +55,21 @@ async def test_operator_killed_in_every_phase_of_a_run(world: World) -> None:
     finally:
         world.kubectl("label", "node", "--all", f"{NODE_LABEL}-")
     assert {(status["epoch"], status["attempts"]) for status in ended} == {(1, 1)}
+    assert {status["sandbox"]["replacements"] for status in ended} == {0}
+    assert len({status["sandboxId"] for status in ended}) == len(runs) - 1, "two runs share a thread"
+    for status in ended:
+        sandbox = await world.api.get("Sandbox", status["sandboxId"])
+        assert sandbox["status"]["podUID"] == status["sandbox"]["podUID"]
     pods = await world.api.list("Pod", labels=f"skerry.dev/run in ({','.join(runs.values())})")
     assert sorted(pod["metadata"]["name"] for pod in pods) == sorted(f"{name}-1" for name in runs.values())
+
+
+def _once(moment: str) -> dict[str, Any]:
+    """A step whose output tells how often its command has run."""
+    command = f"echo once >> {moment}.txt; echo {moment}-$(wc -l < {moment}.txt)"
+    if moment == "SandboxReady":
+        command = f"until [ -e go ]; do sleep 0.2; done; {command}"
+    return bash(command, "c1", delaySeconds=12 if moment == "Running" else 0)
 
 
 async def test_api_server_restarted_in_mid_run(world: World) -> None:

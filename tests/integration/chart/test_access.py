@@ -30,6 +30,11 @@ ALLOWED = {
     (OPERATOR, "delete", "skerry.dev/agentruns", RUNS),
     *((OPERATOR, verb, "networking.k8s.io/networkpolicies", RUNS) for verb in ("get", "create", "patch")),
     (OPERATOR, "get", "configmaps", RUNS),
+    *(
+        (OPERATOR, verb, "persistentvolumeclaims", RUNS)
+        for verb in ("get", "list", "create", "patch", "delete")
+    ),
+    *((OPERATOR, "update", f"skerry.dev/{kind}/finalizers", RUNS) for kind in OURS),
     *((OPERATOR, verb, "events", RUNS) for verb in ("create", "patch")),
     *(
         (OPERATOR, verb, f"coordination.k8s.io/leases{LEASE if verb != 'create' else ''}", SYSTEM)
@@ -50,6 +55,8 @@ REFUSED = {
     (OPERATOR, "delete", "skerry.dev/agentruns", ELSEWHERE),
     *((OPERATOR, verb, "networking.k8s.io/networkpolicies", RUNS) for verb in ("delete", "update")),
     (OPERATOR, "get", "configmaps", ELSEWHERE),
+    *((OPERATOR, verb, "persistentvolumeclaims", ELSEWHERE) for verb in ("get", "list", "create", "delete")),
+    (OPERATOR, "update", "persistentvolumeclaims", RUNS),
     (OPERATOR, "update", "coordination.k8s.io/leases:another", SYSTEM),
     (OPERATOR, "create", "pods/exec", RUNS),
     *((RUNNER, verb, "pods", RUNS) for verb in ("get", "list", "create", "delete")),
