@@ -10,10 +10,13 @@ from skerry_api.base import KubeModel, list_map, validations
 from skerry_api.common import DNS_LABEL
 from skerry_api.toolname import ToolName
 
-__all__ = ["LEADS_OWN_TOOLS", "SubagentType", "Subagents"]
+__all__ = ["LEADS_OWN_TOOLS", "MAX_TOKENS", "SubagentType", "Subagents"]
 
 LEADS_OWN_TOOLS = frozenset({ToolName.VIEW_IMAGE, ToolName.PRESENT_FILES, ToolName.ASK_CLARIFICATION})
 """What they do is between the run's own agent and its users."""
+
+MAX_TOKENS = 1_000_000
+"""What one piece of work may use, if its type does not say."""
 
 _TypeName = Annotated[str, StringConstraints(min_length=1, max_length=32, pattern=DNS_LABEL)]
 
@@ -39,6 +42,12 @@ class SubagentType(KubeModel):
     )
     max_turns: int = Field(
         default=50, ge=1, le=10_000, description="Most calls of the model in one piece of work."
+    )
+    max_tokens: int = Field(
+        default=MAX_TOKENS,
+        ge=1,
+        le=1_000_000_000_000,
+        description="Once one piece of work has used so many tokens, its model is not called again. The last call may go over it.",
     )
     timeout_seconds: int = Field(
         default=900,

@@ -62,6 +62,8 @@ class RunContext:
     """Every call of a model goes through it."""
     budget: Budget = field(default_factory=Budget)
     """Of the whole run, whoever spends it: `tally.whole` says what was used."""
+    max_tokens: int | None = None
+    """Of a subagent: what its piece of work may use of them."""
     agent: str = "lead"
     execution: str = ""
     """Of a subagent: which piece of work; tells its calls apart from those of all others."""

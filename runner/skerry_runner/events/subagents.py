@@ -23,6 +23,7 @@ class SubagentStart(Event):
     """Of the prompt."""
     tools: tuple[str, ...]
     max_turns: int
+    max_tokens: int
     timeout_seconds: int
 
 

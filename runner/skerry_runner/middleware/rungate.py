@@ -49,6 +49,8 @@ def cap_of(limits: RunLimits, context: RunContext) -> Cap | None:
     """The limit that keeps the model from being called once more; money first, since that is a failure."""
     if (spent := context.budget.spent(context.tally.whole)) is not None:
         return spent
+    if context.max_tokens is not None and context.tally.counts.total >= context.max_tokens:
+        return StopReason.TOKEN_CAPPED
     return None if may_call(limits, context.max_turns) else StopReason.TURN_CAPPED
 
 

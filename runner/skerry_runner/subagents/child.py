@@ -80,6 +80,7 @@ def child_context(lead: RunContext, order: Order) -> RunContext:
         agent=kind.name,
         execution=order.execution,
         max_turns=kind.max_turns,
+        max_tokens=kind.max_tokens,
         acquire=Acquire.LAZY,
         tally=lead.tally.child(order.execution),
         deferred=lead.deferred if kind.mcp_tools else NoDeferredTools(),

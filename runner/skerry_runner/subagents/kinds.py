@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skerry_api.document import RunDocument
-from skerry_api.subagents import LEADS_OWN_TOOLS, SubagentType
+from skerry_api.subagents import LEADS_OWN_TOOLS, MAX_TOKENS, SubagentType
 from skerry_api.toolname import ToolName
 
 __all__ = ["BASH", "GENERAL_PURPOSE", "SubagentKind", "kinds_for"]
@@ -38,6 +38,7 @@ class SubagentKind:
     tools: tuple[ToolName, ...]
     mcp_tools: bool
     max_turns: int
+    max_tokens: int
     timeout_seconds: int
 
 
@@ -56,6 +57,7 @@ def kinds_for(document: RunDocument) -> tuple[SubagentKind, ...]:
             tools=allowed,
             mcp_tools=True,
             max_turns=100,
+            max_tokens=MAX_TOKENS,
             timeout_seconds=BUILT_IN_SECONDS,
         )
     }
@@ -74,6 +76,7 @@ def kinds_for(document: RunDocument) -> tuple[SubagentKind, ...]:
             tools=tuple(tool for tool in allowed if tool in on_the_line),
             mcp_tools=False,
             max_turns=60,
+            max_tokens=MAX_TOKENS,
             timeout_seconds=BUILT_IN_SECONDS,
         )
     for given in document.subagents.types:
@@ -90,5 +93,6 @@ def _of(given: SubagentType, allowed: tuple[ToolName, ...]) -> SubagentKind:
         tools=tuple(tool for tool in allowed if tool in wanted),
         mcp_tools=given.mcp_tools,
         max_turns=given.max_turns,
+        max_tokens=given.max_tokens,
         timeout_seconds=given.timeout_seconds,
     )

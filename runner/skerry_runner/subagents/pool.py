@@ -66,6 +66,7 @@ class SubagentPool(Subagents):
                 chars=len(order.prompt),
                 tools=tuple(kind.tools),
                 max_turns=kind.max_turns,
+                max_tokens=kind.max_tokens,
                 timeout_seconds=kind.timeout_seconds,
             )
         )

@@ -65,7 +65,7 @@ GUARDRAIL: Json = {
 }  # fmt: skip
 SUBAGENT: Json = {
     "name": "critic", "description": "Finds faults.", "systemPrompt": "Be strict.", "tools": ["read_file"],
-    "mcpTools": False, "maxTurns": 5, "timeoutSeconds": 6,
+    "mcpTools": False, "maxTurns": 5, "maxTokens": 7, "timeoutSeconds": 6,
 }  # fmt: skip
 _RUN_SPEC: Json = {
     "profileRef": {"name": "p"}, "prompt": "hello", "promptFrom": FROM,

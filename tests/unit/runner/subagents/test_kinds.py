@@ -26,6 +26,7 @@ def test_the_built_in_kinds() -> None:
     assert bash.tools == ("bash", "ls", "read_file", "write_file", "str_replace")
     assert (general.mcp_tools, bash.mcp_tools) == (True, False)
     assert (general.max_turns, bash.max_turns, bash.timeout_seconds) == (100, 60, 900)
+    assert general.max_tokens == bash.max_tokens == 1_000_000
     assert all(kind.system_prompt for kind in found.values())
 
 

@@ -192,6 +192,19 @@ async def test_turns_end_it(world: RunnerWorld) -> None:
     assert (told["subagent_status"], told["subagent_reason"]) == ("completed", "TurnCapped")
 
 
+async def test_tokens_end_it_and_the_run_goes_on(world: RunnerWorld) -> None:
+    saver = memory_saver()
+    look = "- {agent: critic, say: I look, usage: {input: 60, output: 40}, toolCalls: [{name: ls}]}\n"
+    steps = ONE + "- {say: done}\n" + 3 * look
+    result = await world.run(delegating(steps, critic={"maxTokens": 150}), checkpointer=saver)
+    assert result.answer == "done", result.outcome
+    assert result.usage.subagents == 200, "the call that goes over it is the last"
+    told = (await result_of(saver, "t1")).additional_kwargs
+    assert (told["subagent_status"], told["subagent_reason"]) == ("completed", "TokenCapped")
+    (start,) = world.sink.events("subagent.start")
+    assert start["maxTokens"] == 150
+
+
 async def test_an_unknown_type_costs_nothing(world: RunnerWorld) -> None:
     saver = memory_saver()
     steps = (
