@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 # How pytest is called for each stage.
 declare -A options=(
   [unit]="-n 2"
-  [integration]=""
+  [integration]="-n 2 --dist loadgroup"
   [devcluster]="-n 2 --dist loadfile"  # the tests of a file may share a cluster
   # Side by side on one cluster; small chunks, so that those marked `alone` really come last.
   [e2e]="-n 4 --maxschedchunk 1"
@@ -25,6 +25,8 @@ if [ $# -gt 0 ]; then
   exit
 fi
 
+# On a fresh machine: compiling beside the tests would starve them of both cores.
+hack/skerry-dev build >/dev/null || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 lane() { # stages...: one after the other

@@ -159,7 +159,7 @@ def test_as_a_person_meets_it(kubectl: Kubectl, tmp_path: Path) -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "skerry_cli", "answer", "hello", *arguments], capture_output=True, text=True,
-            check=False, stdin=subprocess.DEVNULL, timeout=60, env={**os.environ, "SKERRY_KUBECTL": str(program)},
+            check=False, stdin=subprocess.DEVNULL, timeout=180, env={**os.environ, "SKERRY_KUBECTL": str(program)},
         )  # fmt: skip
 
     none = run()

@@ -20,7 +20,7 @@ HEAVY = (
 
 def skerry(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "skerry_cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
 
 
 def test_version() -> None:

@@ -74,7 +74,7 @@ esac
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
         command = [sys.executable, "-m", "skerry_cli", "artifacts", *arguments]
         env = {**os.environ, "SKERRY_KUBECTL": str(script)}
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=env)
+        return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False, env=env)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 def skerry_audit(*arguments: str, stdin: bytes = b"") -> tuple[int, list[dict[str, object]], str]:
     command = [sys.executable, "-m", "skerry_cli", "audit", *arguments]
-    done = subprocess.run(command, input=stdin, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(command, input=stdin, capture_output=True, timeout=180, check=False)
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
 
 

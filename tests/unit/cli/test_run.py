@@ -46,7 +46,7 @@ steps:
 - toolCalls: [{name: bash, args: {command: "echo up > $PWD/up; exec sleep 600"}}]
 - say: never
 """
-PATIENCE = 60
+PATIENCE = 180
 
 
 class Laptop:

@@ -23,7 +23,7 @@ from skerry_runner.stream.server import serve_stream
 from skerry_testing.eventually import eventually
 
 Json = dict[str, Any]
-PATIENCE = 40
+PATIENCE = 120
 
 
 def run(**status: Any) -> Json:
@@ -172,7 +172,7 @@ async def test_no_kubectl_at_all_is_an_error(tmp_path: Path) -> None:
 def skerry(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "skerry_cli", "watch", *arguments]
     env = {**os.environ, **environ}
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=env)
+    return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False, env=env)
 
 
 def test_the_command_ends_as_the_run_did(stand: Stand) -> None:
