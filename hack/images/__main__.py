@@ -72,7 +72,9 @@ def _build(options: argparse.Namespace, steps: Steps) -> list[Image]:
 
 
 def _clean() -> None:
-    Buildah.default().run("rmi", "--all", "--force")
+    buildah = Buildah.default()
+    buildah.run("rm", "--all")  # of builds that were killed: they hold mounts
+    buildah.run("rmi", "--all", "--force")
     for folder in ("buildah", "wheels", "contexts", "images"):
         shutil.rmtree(cache_dir() / folder, ignore_errors=True)
 

@@ -89,6 +89,7 @@ class Buildah:
             "--pull=never" if ours else "--pull=true",
             "--timestamp=0",
             "--layers",
+            "--force-rm",  # a build that fails leaves no container, and so no mount
             *([] if base is None else [f"--build-arg=BASE={base}"]),
             f"--tag={reference}",
             f"--file={dockerfile}",

@@ -25,8 +25,6 @@ def tools() -> None:
 def buildah(tmp_path: Path) -> Iterator[Buildah]:
     store = Buildah(tmp_path / "store")
     yield store
-    # A failed build leaves its working container, and with it mounts below this folder.
-    store.run("rm", "--all")
     store.run("rmi", "--all", "--force")
     for mount in sorted(_mounts_below(tmp_path), reverse=True):
         subprocess.run(["umount", mount], check=True)
@@ -99,3 +97,15 @@ def test_an_unknown_driver_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("SKERRY_BUILDAH_DRIVER", "floppy")
     with pytest.raises(BuildFailed, match="floppy"):
         Buildah(tmp_path / "store").has(REFERENCE)
+
+
+def test_a_build_that_fails_leaves_no_container_and_no_mount(
+    buildah: Buildah, context: Path, tmp_path: Path
+) -> None:
+    _build(buildah, context)
+    before = _mounts_below(tmp_path / "store" / "root" / "overlay")
+    (context / "Dockerfile").write_text("FROM scratch\nCOPY hello /hello\nCOPY missing /missing\n")
+    with pytest.raises(BuildFailed, match="missing"):
+        buildah.build(context, context / "Dockerfile", REFERENCE)
+    assert buildah.run("containers", "-q") == ""
+    assert _mounts_below(tmp_path / "store" / "root" / "overlay") == before
