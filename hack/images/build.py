@@ -16,7 +16,7 @@ from images.registry import pushed_digest
 from images.specs import ImageSpec, packages_of
 from images.steps import Steps
 
-__all__ = ["Image", "archive", "build", "push"]
+__all__ = ["KEPT", "Image", "archive", "build", "forget_old", "push"]
 
 KEPT = 4
 """Images of one kind that stay in the storage; older ones go when a new one is built."""
@@ -51,7 +51,7 @@ def build(spec: ImageSpec, buildah: Buildah, steps: Steps, base: str | None = No
             size = buildah.size(reference)
             if size is None:
                 _build(spec, buildah, steps, base or ensure_base(buildah, packages, steps), reference)
-                _forget_old(spec, buildah, reference)
+                forget_old(spec, buildah, reference)
                 size, built = str(buildah.size(reference)), True
     return Image(spec.name, spec.repository, tag, reference, size, built)
 
@@ -66,7 +66,7 @@ def _build(spec: ImageSpec, buildah: Buildah, steps: Steps, base: str, reference
             buildah.build(context, spec.dockerfile, reference, base=base)
 
 
-def _forget_old(spec: ImageSpec, buildah: Buildah, newest: str) -> None:
+def forget_old(spec: ImageSpec, buildah: Buildah, newest: str) -> None:
     """Creation times inside images are all the same, so the order of building stands in files of ours."""
     marks = cache_dir() / "images"
     marks.mkdir(exist_ok=True)
@@ -83,8 +83,8 @@ def _forget_old(spec: ImageSpec, buildah: Buildah, newest: str) -> None:
     ]
     ages = {name: mark(name).stat().st_mtime if mark(name).exists() else 0.0 for name in ours}
     for name in sorted(ours, key=ages.__getitem__, reverse=True)[KEPT:]:
-        buildah.remove(name)
-        mark(name).unlink(missing_ok=True)
+        if buildah.remove(name):
+            mark(name).unlink(missing_ok=True)
 
 
 def push(image: Image, buildah: Buildah, steps: Steps, address: str, *, tls: bool = False) -> Image:

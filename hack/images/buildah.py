@@ -108,5 +108,6 @@ class Buildah:
             options.append(f"--digestfile={digest_file}")
         self.run("push", "-q", *options, reference, target)
 
-    def remove(self, reference: str) -> None:
-        self.run("rmi", reference)
+    def remove(self, reference: str) -> bool:
+        """Whether it is gone. One that a container of a killed build still uses stays, and hinders nobody."""
+        return self._call(self.driver, ["rmi", reference]).returncode == 0

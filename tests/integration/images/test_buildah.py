@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from images.__main__ import install_tools
+from images.build import KEPT, forget_old
 from images.buildah import Buildah, BuildFailed
+from images.specs import IMAGES
 
 REFERENCE = "localhost/skerry-test:1"
 
@@ -109,3 +111,19 @@ def test_a_build_that_fails_leaves_no_container_and_no_mount(
         buildah.build(context, context / "Dockerfile", REFERENCE)
     assert buildah.run("containers", "-q") == ""
     assert _mounts_below(tmp_path / "store" / "root" / "overlay") == before
+
+
+def test_old_images_are_forgotten_but_for_those_that_a_killed_build_still_holds(
+    buildah: Buildah, context: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    made = [f"localhost/skerry-sandbox:{number}" for number in range(KEPT + 3)]
+    for age, name in enumerate(made):
+        (context / "hello").write_text(name)
+        buildah.build(context, context / "Dockerfile", name)
+        if age == 0:
+            buildah.run("from", name)
+        forget_old(IMAGES["sandbox"], buildah, name)
+    left = {name for image in buildah.images() for name in image.get("names") or []}
+    assert left & set(made[1:]) == set(made[-KEPT:])
+    buildah.run("rm", "--all")
