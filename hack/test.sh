@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 # How pytest is called for each stage.
 declare -A options=(
   [unit]="-n 2"
-  [integration]="-n 2 --dist loadgroup"
+  [integration]=""
   [devcluster]="-n 2 --dist loadfile"  # the tests of a file may share a cluster
   # Side by side on one cluster; small chunks, so that those marked `alone` really come last.
   [e2e]="-n 4 --maxschedchunk 1"

@@ -13,9 +13,10 @@ from skerry_testing.controlplane import ControlPlane
 from skerry_testing.eventually import eventually_true
 from skerry_testing.fixtures import temporary_namespace
 from skerry_testing.handmade import Hands
-from skerry_testing.operatorproc import OperatorProcess, operator
+from skerry_testing.operatorproc import FAST_LEASE, OperatorProcess, operator
 
 BUDGET_MB = 150
+LONG_LEASE = FAST_LEASE | {"durationSeconds": 60, "renewSeconds": 40}
 
 
 async def test_killed_in_each_phase_nothing_is_lost_or_doubled(
@@ -106,7 +107,8 @@ async def test_sigterm_in_mid_work_ends_cleanly_and_soon(
     api: ApiServer, hands: Hands, tmp_path: Path
 ) -> None:
     await hands.prepare()
-    async with operator(api, tmp_path) as op:
+    # A Lease that a busy machine does not lose on the way: what is asked is whether it is released.
+    async with operator(api, tmp_path, lease=LONG_LEASE) as op:
         await op.leading()
         for number in range(20):
             await hands.submit(f"run-{number}")

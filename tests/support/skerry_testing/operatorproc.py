@@ -21,7 +21,7 @@ from skerry_api.keys import SigningKey
 from skerry_testing.apiserver import ApiServer
 from skerry_testing.eventually import eventually_true
 
-__all__ = ["OperatorProcess", "operator"]
+__all__ = ["FAST_LEASE", "OperatorProcess", "operator"]
 
 FAST_LEASE = {"name": "skerry-operator", "durationSeconds": 8, "renewSeconds": 5, "retrySeconds": 0.5}
 IMAGE_ENV = {"MALLOC_ARENA_MAX": "2"}
