@@ -20,6 +20,4 @@ class TextRef(KubeModel):
     """A text that does not stand here, since the profile's `privacy` is References."""
 
     size: int = Field(ge=0, description="Bytes of UTF-8 that would have stood here.")
-    event: str = Field(
-        max_length=64, description="Type of the journal's line that has the text, the last of its kind."
-    )
+    event: str = Field(max_length=64, description="Type of the journal's line that has the text.")
