@@ -15,9 +15,14 @@ declare -A options=(
   # On demand only: it compiles a model's server first.
   [llm]=""
 )
-run() { # STAGE, more options of pytest...
+# A stage that both lanes share: its parts.
+declare -A parts=(
+  [integration-op]="tests/integration/op"
+  [integration-rest]="tests/integration --ignore=tests/integration/op"
+)
+run() { # STAGE or part of one, more options of pytest...
   # shellcheck disable=SC2086 # options are words
-  .venv/bin/python -m pytest "tests/$1" -q ${options[$1]} "${@:2}"
+  .venv/bin/python -m pytest ${parts[$1]:-tests/$1} -q ${options[${1%%-*}]} "${@:2}"
 }
 if [ $# -gt 0 ]; then
   [[ -v "options[$1]" ]] || { echo "test.sh: no stage $1; there are: ${!options[*]}" >&2; exit 2; }
@@ -39,8 +44,8 @@ lane() { # stages...: one after the other
     { flock 8; echo "=== $stage $(cat "$work/$stage.rc") after $((SECONDS - began)) s"; cat "$work/$stage.log"; } 8>"$work/lock"
   done
 }
-lane devcluster e2e &
-lane unit integration &
+lane devcluster e2e integration-op &
+lane unit integration-rest &
 wait
 failed=$(grep -l failed "$work"/*.rc | xargs -rn1 basename | sed 's/\.rc$//' | tr '\n' ' ')
 [ -z "$failed" ] || { echo "test: failed: $failed" >&2; exit 1; }
