@@ -40,12 +40,13 @@ async def _measure(stack: Stack, options: argparse.Namespace) -> None:
                 "From apply to the end, medians", await lifecycle(world, options.runs), "seconds since apply"
             )
             _table("A command in the sandbox, medians", await roundtrip(world, options.times))
+            _table("1,000 runs with nothing to do", await idle(world, options.count, options.quiet))
+            # Last: its volumes go a while later, which is work.
             _table(
                 "From an answer to the agent that has it, medians",
                 await answering(world, options.runs),
                 "seconds",
             )
-            _table("1,000 runs with nothing to do", await idle(world, options.count, options.quiet))
         finally:
             await world.clean()
 

@@ -37,7 +37,7 @@ async def main():
     taken = []
     for number in range(facts["times"] + 3):
         begun = time.perf_counter()
-        result = await sandbox.execute("true", key=f"bench/{now}/{number}")
+        result = await sandbox.execute("true", key=f"bench:{now}:{number}")
         assert result.exit_code == 0
         taken.append(time.perf_counter() - begun)
     await sandbox.close()
