@@ -37,6 +37,14 @@ def event(n: int) -> Event:
     return SandboxAcquired(sandbox_id=f"sbx-{n}")
 
 
+async def overflow(made: Journal) -> None:
+    """More than a failing sink keeps."""
+    big = ToolCall(id="c", name="x", args="a" * TEXT_MAX)
+    for _ in range(journal_module.BACKLOG_MAX // TEXT_MAX + 2):
+        made.emit(big)
+    await made.flush()
+
+
 async def test_a_line_is_the_event_in_its_envelope() -> None:
     sink = MemorySink()
     made = journal(sink)
@@ -97,10 +105,7 @@ async def test_a_sink_that_stays_full_is_given_up_without_a_gap() -> None:
     made.emit(event(0))
     await made.flush()
     sink.full = True
-    big = ToolCall(id="c", name="x", args="a" * TEXT_MAX)
-    for _ in range(journal_module.BACKLOG_MAX // TEXT_MAX + 2):
-        made.emit(big)
-    await made.flush()
+    await overflow(made)
     sink.full = False
     made.emit(event(1))
     await made.close()
@@ -231,10 +236,7 @@ async def test_a_sink_that_is_given_up_is_told_of_to_the_end() -> None:
     told: list[str | None] = []
     sink = MemorySink(full=True)
     made = Journal([sink], run="r", thread="t", epoch=1, clock=lambda: NOW, on_fault=told.append)
-    big = ToolCall(id="c", name="x", args="a" * TEXT_MAX)
-    for _ in range(journal_module.BACKLOG_MAX // TEXT_MAX + 2):
-        made.emit(big)
-    await made.flush()
+    await overflow(made)
     sink.full = False
     made.emit(event(1))
     await made.close()
