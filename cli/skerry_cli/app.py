@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from skerry_cli import inside
+from skerry_cli.options import Context, Namespace
 from skerry_cli.output import ListOutput, Output
 
 __all__ = ["app"]
@@ -95,20 +97,12 @@ def run(
     )
 
 
-_Namespace = Annotated[
-    str | None, typer.Option("-n", "--namespace", metavar="NS", help="Namespace [default: kubectl's].")
-]
-_Context = Annotated[
-    str | None, typer.Option(metavar="CONTEXT", help="Context of the kubeconfig [default: kubectl's].")
-]
-
-
 @app.command()
 def watch(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the AgentRun.")],
     *,
-    namespace: _Namespace = None,
-    context: _Context = None,
+    namespace: Namespace = None,
+    context: Context = None,
     output: Annotated[
         ListOutput, typer.Option("-o", "--output", help="Words for people, or the journal's JSON lines.")
     ] = ListOutput.TEXT,
@@ -134,8 +128,8 @@ def answer(
     question: Annotated[
         str | None, typer.Option(metavar="ID", help="Id of the question [default: the open one].")
     ] = None,
-    namespace: _Namespace = None,
-    context: _Context = None,
+    namespace: Namespace = None,
+    context: Context = None,
 ) -> None:
     """Answer the question of a run that awaits input, in a cluster.
 
@@ -176,8 +170,8 @@ def artifacts(
         str | None,
         typer.Option(metavar="IMAGE", help="Image of the Pod that reads the copies [default: the runner's]."),
     ] = None,
-    namespace: _Namespace = None,
-    context: _Context = None,
+    namespace: Namespace = None,
+    context: Context = None,
     output: Annotated[
         ListOutput, typer.Option("-o", "--output", help="A list, or JSON for programs.")
     ] = ListOutput.TEXT,
@@ -238,6 +232,10 @@ def pipeline(
 
     raise typer.Exit(show_pipeline(file, as_json=output is ListOutput.JSON))
 
+
+app.command("exec")(inside.exec_)
+app.command()(inside.shell)
+app.command()(inside.cp)
 
 memory_app = typer.Typer(
     help="See, forget and bring up to date what is remembered of users.", no_args_is_help=True

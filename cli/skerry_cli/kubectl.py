@@ -7,12 +7,13 @@ import json
 import os
 import re
 import shutil
+import signal
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
-__all__ = ["Kubectl", "KubectlError", "find_kubectl", "objects"]
+__all__ = ["Kubectl", "KubectlError", "find_kubectl", "last_words", "objects"]
 
 Json = dict[str, Any]
 _FORWARDING = re.compile(rb"Forwarding from 127\.0\.0\.1:(\d+) ")
@@ -55,7 +56,7 @@ class Kubectl:
         child = await self._start(*arguments, piped=given is not None)
         out, error = await child.communicate(given)
         if child.returncode:
-            raise KubectlError(_said(error))
+            raise KubectlError(last_words(error))
         return out
 
     async def lines(self, *arguments: str) -> AsyncGenerator[bytes, None]:
@@ -80,7 +81,7 @@ class Kubectl:
             while piece := await take(out):
                 yield piece
             if await child.wait():
-                raise KubectlError(_said(await said))
+                raise KubectlError(last_words(await said))
         finally:
             await _end(child)
             said.cancel()
@@ -99,19 +100,41 @@ class Kubectl:
             out, error = _pipes(child)
             found = _FORWARDING.match(await out.readline())
             if found is None:
-                raise KubectlError(_said(await error.read()))
+                raise KubectlError(last_words(await error.read()))
             yield int(found[1])
         finally:
             await _end(child)
 
-    async def _start(self, *arguments: str, piped: bool = False) -> asyncio.subprocess.Process:
+    @asynccontextmanager
+    async def piped(
+        self, *arguments: str
+    ) -> AsyncIterator[tuple[asyncio.StreamWriter, asyncio.StreamReader, asyncio.StreamReader]]:
+        """Its stdin, stdout and stderr; it is ended on the way out. Raises KubectlError if it can't be started."""
+        child = await self._start(*arguments, piped=True)
+        try:
+            yield cast("asyncio.StreamWriter", child.stdin), *_pipes(child)
+        finally:
+            await _end(child)
+
+    async def attached(self, *arguments: str) -> int:
+        """Run it on this process's own terminal; its exit code. Raises KubectlError if it can't be started."""
+        child = await self._start(*arguments, own=True)
+        try:
+            return await child.wait()
+        finally:
+            await _end(child)
+
+    async def _start(
+        self, *arguments: str, piped: bool = False, own: bool = False
+    ) -> asyncio.subprocess.Process:
         where = [f"--context={self.context}"] if self.context else []
         where += [f"--namespace={self.namespace}"] if self.namespace else []
         try:
             return await asyncio.create_subprocess_exec(
                 *self.command, *where, *arguments,
-                stdin=asyncio.subprocess.PIPE if piped else asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, limit=_LINE_MAX,
+                stdin=None if own else asyncio.subprocess.PIPE if piped else asyncio.subprocess.DEVNULL,
+                stdout=None if own else asyncio.subprocess.PIPE,
+                stderr=None if own else asyncio.subprocess.PIPE, limit=_LINE_MAX,
             )  # fmt: skip
         except OSError as error:
             raise KubectlError(
@@ -135,11 +158,13 @@ def _pipes(child: asyncio.subprocess.Process) -> tuple[asyncio.StreamReader, asy
 
 async def _end(child: asyncio.subprocess.Process) -> None:
     if child.returncode is None:
-        child.kill()
+        # child.kill() would reap one that has just ended, of which asyncio's watcher then complains on stderr.
+        with suppress(ProcessLookupError):
+            os.kill(child.pid, signal.SIGKILL)
     await child.wait()
 
 
-def _said(error: bytes) -> str:
+def last_words(error: bytes) -> str:
     """What matters of kubectl's stderr: no lines of its log, and plain words where it has no cluster."""
     lines = [line for line in error.decode(errors="replace").splitlines() if line.strip()]
     if any(sign in line for line in lines for sign in _NO_CLUSTER):

@@ -1,4 +1,4 @@
-"""What people do with `skerry` against a cluster: watch a run live, watch it again, fetch what it made."""
+"""What people do with `skerry` against a cluster: watch a run, fetch what it made, go into its sandbox."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ OUTPUTS = "/mnt/user-data/outputs"
 PATIENCE = 180
 
 
-async def skerry(world: World, *arguments: str) -> tuple[int, str, str]:
+async def skerry(world: World, *arguments: str, given: bytes = b"") -> tuple[int, str, str]:
     environment = {
         **os.environ,
         "KUBECONFIG": str(world.stack.access.kubeconfig),
         "SKERRY_KUBECTL": world.stack.kubectl,
     }
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "skerry_cli", *arguments, "-n", world.api.namespace,
-        env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        sys.executable, "-m", "skerry_cli", arguments[0], "-n", world.api.namespace, *arguments[1:],
+        env=environment, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     async with asyncio.timeout(PATIENCE):
-        out, error = await process.communicate()
+        out, error = await process.communicate(given)
     return process.returncode or 0, out.decode(), error.decode()
 
 
@@ -64,3 +65,29 @@ async def test_a_run_is_watched_live_and_afterwards_and_its_results_fetched(
         each for each in await world.api.list("Pod") if each["metadata"]["name"].startswith(f"{name}-read-")
     ]
     assert all("deletionTimestamp" in each["metadata"] for each in readers)
+
+
+async def test_people_go_into_a_sandbox_of_a_run_and_one_of_their_own(world: World, tmp_path: Path) -> None:
+    spec = {"classRef": {"name": "default"}, "userId": "people", "threadId": "mine"}
+    await world.create("Sandbox", "mine", spec)
+    run = await world.run(bash("echo from the agent > a.txt", "c1"), say("Done."), threadId="visited")
+    sandbox = (await world.phase(run, "Succeeded"))["sandboxId"]
+    world.made.append(("Sandbox", sandbox))
+
+    (tmp_path / "in.txt").write_text("from here", encoding="utf-8")
+    assert await skerry(world, "cp", str(tmp_path / "in.txt"), f"{run}:") == (0, "", "")
+    assert await skerry(world, "exec", run, "--", "bash", "-c", "cat a.txt in.txt; exit 5") == (
+        5, "from the agent\nfrom here", "",
+    )  # fmt: skip
+    assert await skerry(world, "cp", f"sbx/{sandbox}:/mnt/user-data/workspace", str(tmp_path / "out")) == (
+        0,
+        "",
+        "",
+    )
+    assert (tmp_path / "out/a.txt").read_text(encoding="utf-8") == "from the agent\n"
+
+    await world.api.wait_for(
+        "Sandbox", "mine", lambda seen: seen["status"].get("phase") == "Ready", within=120
+    )
+    code, out, said = await skerry(world, "shell", "sbx/mine", given=b"pwd; exit 3\n")
+    assert (code, out) == (3, "/mnt/user-data/workspace\n"), said  # kubectl names the exit code, too.
