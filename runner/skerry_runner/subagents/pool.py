@@ -26,6 +26,7 @@ from skerry_runner.subagents.result import (
     WorkResult,
     cancelled,
     failed,
+    interrupted,
     message_of,
     result_of,
     timed_out,
@@ -83,9 +84,15 @@ class SubagentPool(Subagents):
         except RunEnded as ended:
             ending.settle(failed(ended.outcome.reason or ended.outcome.class_.value, ended.outcome.message))
             raise
+        except GraphBubbleUp as bubble:
+            # The graph's own way to stop: not our error, but this execution has come to its end.
+            ending.settle(interrupted(type(bubble).__name__))
+            raise
+        except BaseException as error:
+            ending.settle(failed(type(error).__name__, str(error)))
+            raise
         finally:
-            if ending.result is not None:
-                tell(_end_of(order, own.tally.counts, ending.result))
+            tell(_end_of(order, own.tally.counts, ending.settle(cancelled())))
         message = message_of(
             result,
             call_id=order.call_id,

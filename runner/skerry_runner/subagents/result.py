@@ -6,7 +6,7 @@ Status is read from the message's kwargs, never from its text: a text may say an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -19,7 +19,7 @@ from skerry_runner.subagentusage import with_subagent_usage
 from skerry_runner.usage import Counts
 
 __all__ = [
-    "STATUS_KEY", "TASK", "TURNS_KEY", "Ending", "SubagentStatus", "WorkResult", "cancelled", "failed", "failed_message", "message_of", "result_of", "timed_out",
+    "STATUS_KEY", "TASK", "TURNS_KEY", "Ending", "SubagentStatus", "WorkResult", "cancelled", "failed", "failed_message", "interrupted", "message_of", "result_of", "timed_out",
 ]  # fmt: skip
 
 TASK = "task"
@@ -105,6 +105,11 @@ def cancelled() -> WorkResult:
         "Cancelled",
         "it was cancelled",
     )
+
+
+def interrupted(by: str) -> WorkResult:
+    """Work that stopped together with the graph around it; `by` is the name of what passed through."""
+    return replace(cancelled(), reason=by, error="the run stopped before it was done")
 
 
 def message_of(result: WorkResult, *, call_id: str, kind: str, execution: str, used: Counts) -> ToolMessage:

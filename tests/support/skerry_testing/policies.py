@@ -16,10 +16,12 @@ __all__ = [
     "Answers",
     "AsyncPolicy",
     "BrokenPolicy",
+    "Halt",
     "InterruptingPolicy",
     "LyingPolicy",
     "NoPolicy",
     "PlainPolicy",
+    "StoppingSubagents",
     "TellTale",
     "policy_server",
 ]
@@ -59,6 +61,19 @@ class LyingPolicy:
 class InterruptingPolicy:
     async def decide(self, call: GuardedCall) -> Decision:
         raise GraphInterrupt(())
+
+
+class Halt(BaseException):
+    """No error that anybody expects."""
+
+
+class StoppingSubagents:
+    """Lets the lead's calls pass; a subagent's command names what is raised at it."""
+
+    async def decide(self, call: GuardedCall) -> Decision:
+        if call.agent == "lead":
+            return Decision(allow=True)
+        raise {"interrupt": GraphInterrupt(()), "halt": Halt("halted")}[call.arguments["command"]]
 
 
 class NoPolicy:

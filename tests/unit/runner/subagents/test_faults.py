@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
 from skerry_api.document import RunDocument
 from skerry_api.phases import OutcomeClass, StopReason
+from skerry_testing.policies import Halt
 from skerry_testing.runnerworld import RunnerWorld, document
 
 ONE = "- {toolCalls: [{name: task, args: {prompt: find A, subagent_type: bash}, id: t1}]}\n"
@@ -78,3 +80,20 @@ async def test_the_run_s_budget_ends_a_subagent_and_the_run(
     assert [end["status"] for end in world.sink.events("subagent.end")] == [
         "completed" if reason else "failed"
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "reason"),
+    [("interrupt", "cancelled", "GraphInterrupt"), ("halt", "failed", "Halt")],
+)
+async def test_whatever_passes_through_it_it_has_one_end(
+    world: RunnerWorld, command: str, status: str, reason: str
+) -> None:
+    steps = ONE + f"- {{agent: bash, toolCalls: [{{name: bash, args: {{command: {command}}}}}]}}"
+    guardrail = {"path": "skerry_testing.policies:StoppingSubagents"}
+    with pytest.raises(Halt) if command == "halt" else nullcontext():
+        await world.run(delegating(steps, guardrail=guardrail))
+    await world.journal.flush()
+    (start,) = world.sink.events("subagent.start")
+    (end,) = world.sink.events("subagent.end")
+    assert (end["id"], end["status"], end["reason"]) == (start["id"], status, reason)
