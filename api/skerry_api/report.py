@@ -209,7 +209,7 @@ class RunnerStatus(KubeModel):
     journal_fault: str | None = Field(
         default=None,
         max_length=JOURNAL_FAULT_MAX,
-        description="Why lines are missing in the journal, where they can't be written; the run goes on.",
+        description="What is wrong with the journal: lines that can't be written, or may not outlive a crash; the run goes on.",
     )
     outcome: Outcome | None = Field(default=None, description="Set once, at the end of the epoch.")
     stop_reason: StopReason | None = Field(default=None, description="Why a successful run stopped.")
@@ -228,3 +228,4 @@ class TerminationReport(KubeModel):
     answer: str | None = None
     answer_ref: TextRef | None = None
     artifacts: tuple[RunArtifact, ...] | None = Field(default=None, max_length=ARTIFACTS_MAX)
+    journal_fault: str | None = Field(default=None, max_length=JOURNAL_FAULT_MAX)

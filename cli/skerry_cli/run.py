@@ -26,6 +26,7 @@ from skerry_runner.local.assignment import Assignment, Options, assign
 from skerry_runner.local.execute import execute
 from skerry_runner.local.openquestion import OpenQuestion, keep
 from skerry_runner.local.progress import ProgressSink
+from skerry_runner.local.status import with_journal_fault
 from skerry_runner.local.threads import ThreadBusy, default_data_dir, held_thread, thread_folder
 from skerry_runner.local.yamldoc import FileProblem
 from skerry_runner.ports import Ports, RunResult
@@ -114,10 +115,15 @@ def _secrets(assignment: Assignment) -> list[str | None]:
     return [assignment.api_key, *header_values(assignment.document, assignment.headers)]
 
 
-def _tell_fault(fault: str | None) -> None:
-    """The run goes on; whoever watches it knows that its journal has a gap."""
-    if fault is not None:
-        print(f"skerry: journal: {fault}", file=sys.stderr)
+class _JournalFault:
+    """The run goes on; whoever watches it knows that its journal has a gap. `last` is how it stands."""
+
+    last: str | None = None
+
+    def __call__(self, fault: str | None) -> None:
+        self.last = fault
+        if fault is not None:
+            print(f"skerry: journal: {fault}", file=sys.stderr)
 
 
 async def _carry_out(
@@ -136,10 +142,10 @@ async def _carry_out(
     sinks: list[Sink] = [FileSink(request.journal or folder / "journal.jsonl")]
     if request.output is Output.TEXT:
         sinks.append(ProgressSink(sys.stderr))
-    document = assignment.document
+    document, fault = assignment.document, _JournalFault()
     journal = Journal(
         sinks, run=document.run.uid, thread=document.thread_id, epoch=document.run.epoch, clock=_now,
-        secrets=_secrets(assignment), on_fault=_tell_fault,
+        secrets=_secrets(assignment), on_fault=fault,
     )  # fmt: skip
 
     async def carry_out(document: RunDocument, ports: Ports) -> RunResult:
@@ -155,9 +161,10 @@ async def _carry_out(
         )  # fmt: skip
 
     try:
-        return await execute(
+        done = await execute(
             assignment, folder, carry_out=carry_out, journal=journal, stop=stop, clock=_now,
             new_id=lambda: str(uuid4()), resumes=asked,
         )  # fmt: skip
     finally:
         await journal.close()
+    return with_journal_fault(done, fault.last, _now())

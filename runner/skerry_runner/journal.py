@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import queue
+import stat
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -47,7 +48,7 @@ class Sink(Protocol):
         ...
 
     def sync(self) -> None:
-        """Return when what was written will survive a crash of the machine."""
+        """Return when what was written will survive a crash of the machine; may raise OSError."""
         ...
 
     def close(self) -> None: ...
@@ -65,7 +66,9 @@ class FileSink:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._end = _end_of_last_line(self._file)
-        if os.fstat(self._file).st_size > self._end:
+        found = os.fstat(self._file)
+        self._lasting = stat.S_ISREG(found.st_mode)
+        if found.st_size > self._end:
             os.ftruncate(self._file, self._end)
 
     def write(self, line: bytes) -> None:
@@ -80,7 +83,8 @@ class FileSink:
         self._end += len(line)
 
     def sync(self) -> None:
-        os.fsync(self._file)
+        if self._lasting:  # a device, such as /dev/null, refuses
+            os.fsync(self._file)
 
     def close(self) -> None:
         os.close(self._file)
@@ -124,8 +128,13 @@ class _Backed:
         self._backlog: deque[bytes] = deque()
         self._size = 0
         self._given_up = False
-        self.fault: str | None = None
-        """Why lines are missing in it."""
+        self._unwritten: str | None = None
+        self._unsynced: str | None = None
+
+    @property
+    def fault(self) -> str | None:
+        """Why lines are missing in it, or may be after a crash of the machine."""
+        return self._unwritten or self._unsynced
 
     def push(self, line: bytes) -> None:
         if self._given_up:
@@ -136,19 +145,19 @@ class _Backed:
         if self._size > BACKLOG_MAX:
             self._given_up = True
             self._backlog.clear()
-            self.fault = f"{self.fault}; given up: the rest of the journal is not there"
-            log.error("%s", self.fault)
+            self._unwritten = f"{self._unwritten}; given up: the rest of the journal is not there"
+            log.error("%s", self._unwritten)
 
     def drain(self) -> None:
         while self._backlog:
             try:
                 self.sink.write(self._backlog[0])
             except (OSError, ValueError) as error:  # ValueError: the stream was closed by its owner
-                if self.fault is None:
-                    self.fault = f"{self.sink.name} can't be written: {error}"
-                    log.warning("%s", self.fault)
+                if self._unwritten is None:
+                    self._unwritten = f"{self.sink.name} can't be written: {error}"
+                    log.warning("%s", self._unwritten)
                 return
-            self.fault = None
+            self._unwritten = None
             self._size -= len(self._backlog.popleft())
 
     def sync(self) -> None:
@@ -156,7 +165,10 @@ class _Backed:
         try:
             self.sink.sync()
         except (OSError, ValueError) as error:
-            log.warning("%s can't be synced: %s", self.sink.name, error)
+            # Never unsaid: the kernel forgets what it could not write, and the next call succeeds without it.
+            if self._unsynced is None:
+                self._unsynced = f"{self.sink.name} can't be synced: {error}"
+                log.warning("%s", self._unsynced)
 
     def close(self) -> None:
         self.sync()

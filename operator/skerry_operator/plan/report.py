@@ -98,6 +98,8 @@ def relayed(run: AgentRun, pod: PodView, late: TerminationReport) -> dict[str, A
         "artifacts": _presented(known.artifacts, late.artifacts),
         "answer": known.answer if late.answer is None else late.answer,
         "answer_ref": late.answer_ref or known.answer_ref,
+        # Said after the journal's last flush: a gap that status knows of may have been filled by then.
+        "journal_fault": late.journal_fault,
     }
     runner = known.model_copy(update=news).wire()
     sandbox = {"sandboxId": run.status.sandbox_id} if run.status.sandbox_id else {}

@@ -126,6 +126,8 @@ class ClusterReporter(Reporter):
             question=result.question,
             answer=result.answer,
             artifacts=result.artifacts,
+            # Not of the result: the journal tells of it by itself, up to its last flush before this.
+            journal_fault=self._writer.report.runner.journal_fault,
         )
         return told if self._writer.report.privacy is Privacy.FULL else by_reference(told)
 

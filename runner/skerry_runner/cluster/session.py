@@ -165,6 +165,7 @@ class Session:
             # The core reports the run's own faults; this is one of ours, and the run still has to end.
             log.exception("the runner failed")
             outcome = app_error(type(error).__name__, self.redact(str(error)) or type(error).__name__)
+            await journal.flush()  # what is wrong with it belongs into the last report
             await reporter.ended(RunResult(outcome=outcome))
             return outcome
         finally:

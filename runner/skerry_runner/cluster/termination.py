@@ -30,16 +30,17 @@ def _shorter(text: str, excess: int) -> str:
 
 def termination_message(report: TerminationReport) -> str:
     """The report as JSON of at most TERMINATION_MAX bytes: todos go first, then the oldest artifacts, then parts of the
-    question, then answer, message and endpoint are cut.
+    question, then answer, the journal's fault, message and endpoint are cut.
     """
     if report.progress is not None and report.progress.todos and _excess(report) > 0:
         report = report.model_copy(update={"progress": report.progress.model_copy(update={"todos": None})})
     report = _with_fewer_artifacts(report)
     report = _with_shorter_question(report)
     # A byte of text is at least a byte of JSON, so cutting the excess off once is enough (or all there is).
-    if (excess := _excess(report)) > 0 and report.answer:
-        answer = _shorter(report.answer, excess)
-        report = report.model_copy(update={"answer": answer or None})
+    for field in ("answer", "journal_fault"):
+        text = getattr(report, field)
+        if (excess := _excess(report)) > 0 and text:
+            report = report.model_copy(update={field: _shorter(text, excess) or None})
     for field in ("message", "endpoint"):
         text = getattr(report.outcome, field)
         if (excess := _excess(report)) > 0 and text:

@@ -9,12 +9,13 @@ from typing import Literal
 from skerry_api.agentrun import AgentRun, AgentRunStatus, Failure, ProfileUsed, SandboxUse
 from skerry_api.common import Condition
 from skerry_api.phases import ConditionType, FailureClass, OutcomeClass, RunPhase, SandboxState
-from skerry_api.report import RunnerStatus
+from skerry_api.report import JOURNAL_FAULT_MAX, RunnerStatus
 from skerry_runner.local.assignment import Assignment
 from skerry_runner.ports import RunResult
 
-__all__ = ["Times", "end_of", "ended"]
+__all__ = ["JOURNAL_UNWRITABLE", "Times", "end_of", "ended", "with_journal_fault"]
 
+JOURNAL_UNWRITABLE = "JournalUnwritable"
 LOCAL = "local"
 """Stands for UIDs that only an API server could give."""
 _Truth = Literal["True", "False", "Unknown"]
@@ -104,6 +105,21 @@ def ended(assignment: Assignment, result: RunResult, times: Times, *, timed_out:
         ),
     )
     return run.model_copy(update={"status": status})
+
+
+def with_journal_fault(run: AgentRun, fault: str | None, now: datetime) -> AgentRun:
+    """The ended run with what is wrong with its journal, None if nothing is."""
+    status = run.status
+    if fault is None or status.runner is None:
+        return run
+    told = fault[:JOURNAL_FAULT_MAX]
+    gap = Condition(
+        type=ConditionType.JOURNAL_COMPLETE, status="False", reason=JOURNAL_UNWRITABLE, message=told,
+        last_transition_time=now, observed_generation=status.observed_generation,
+    )  # fmt: skip
+    runner = status.runner.model_copy(update={"journal_fault": told})
+    news = {"runner": runner, "conditions": (*status.conditions, gap)}
+    return run.model_copy(update={"status": status.model_copy(update=news)})
 
 
 def _conditions(phase: RunPhase, reason: str, message: str, now: datetime) -> tuple[Condition, ...]:

@@ -90,13 +90,14 @@ def document(
 
 @dataclass
 class MemorySink:
-    """Keeps lines; `full` makes it refuse them as a full disk would."""
+    """Keeps lines; `full` makes it refuse them as a full disk would, `unsynced` what was written as a bad one."""
 
     name = "memory"
 
     lines: list[bytes] = field(default_factory=list)
     synced: int = 0
     full: bool = False
+    unsynced: bool = False
     closed: bool = False
 
     def write(self, line: bytes) -> None:
@@ -105,6 +106,8 @@ class MemorySink:
         self.lines.append(line)
 
     def sync(self) -> None:
+        if self.unsynced:
+            raise OSError(5, "Input/output error")
         self.synced = len(self.lines)
 
     def close(self) -> None:

@@ -258,6 +258,16 @@ def test_a_full_disk_under_the_journal_is_told_and_the_run_goes_on(laptop: Lapto
     )
 
 
+def test_what_is_wrong_with_the_journal_stands_in_the_output_as_in_a_status(laptop: Laptop) -> None:
+    done = laptop.run(WORK, "--journal", "/dev/full", "-o", "json")
+    assert done.returncode == 0, done.stderr
+    status = json.loads(done.stdout)["status"]
+    words = "full can't be written: [Errno 28] No space left on device"
+    assert status["runner"]["journalFault"] == words
+    (gap,) = [each for each in status["conditions"] if each["type"] == "JournalComplete"]
+    assert (gap["status"], gap["reason"], gap["message"]) == ("False", "JournalUnwritable", words)
+
+
 def test_the_journal_may_go_elsewhere(laptop: Laptop) -> None:
     assert laptop.run(WORK, "--journal", "sub/j.jsonl").returncode == 0
     lines = (laptop.folder / "sub" / "j.jsonl").read_text().splitlines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from skerry_runner.events import (
 )
 from skerry_runner.events.base import as_json
 from skerry_runner.journal import FileSink, Journal, Sink, StreamSink
+from skerry_testing.nofsync import refuse_fsync
 from skerry_testing.runnerworld import MemorySink
 
 NOW = datetime(2026, 5, 8, 12, 0, 0, 5000, tzinfo=UTC)
@@ -272,3 +274,51 @@ async def test_a_device_without_space_says_so() -> None:
     made.emit(event(0))
     await made.close()
     assert told == ["full can't be written: [Errno 28] No space left on device"]
+
+
+async def test_a_journal_that_cannot_be_synced_is_told_of_and_a_later_success_proves_nothing(
+    tmp_path: Path,
+) -> None:
+    told: list[str | None] = []
+    path = tmp_path / "journal.jsonl"
+
+    async def keep() -> None:
+        made = Journal(
+            [FileSink(path)], run="r", thread="t", epoch=1, clock=lambda: NOW, on_fault=told.append
+        )
+        made.emit(event(0))
+        await made.flush()
+        made.emit(event(1))
+        await made.close()
+
+    def on_a_bad_disk() -> None:
+        refuse_fsync()
+        asyncio.run(keep())
+
+    bad = threading.Thread(target=on_a_bad_disk)
+    bad.start()
+    await asyncio.to_thread(bad.join)
+    assert told == ["journal.jsonl can't be synced: [Errno 5] Input/output error"]
+    assert len(path.read_text().splitlines()) == 2
+
+
+async def test_a_sync_that_failed_is_never_unsaid() -> None:
+    told: list[str | None] = []
+    sink = MemorySink(unsynced=True)
+    made = Journal([sink], run="r", thread="t", epoch=1, clock=lambda: NOW, on_fault=told.append)
+    made.emit(event(0))
+    await made.flush()
+    sink.unsynced = False
+    made.emit(event(1))
+    await made.close()
+    assert told == ["memory can't be synced: [Errno 5] Input/output error"]
+
+
+async def test_a_device_has_nothing_to_sync() -> None:
+    told: list[str | None] = []
+    made = Journal(
+        [FileSink(Path("/dev/null"))], run="r", thread="t", epoch=1, clock=lambda: NOW, on_fault=told.append
+    )
+    made.emit(event(0))
+    await made.close()
+    assert told == []

@@ -262,12 +262,16 @@ async def test_the_first_word_to_stop_is_the_one_that_counts(pod: Pod) -> None:
     assert seen == [CancelReason.CANCELLED, CancelReason.CANCELLED]
 
 
-async def test_a_journal_that_cannot_be_written_stands_in_status_and_the_run_goes_on(pod: Pod) -> None:
-    def full(on_fault: OnFault) -> Journal:
-        sinks = [FileSink(Path("/dev/full"))]
-        return Journal(sinks, run="r", thread="t", epoch=1, clock=lambda: NOW, on_fault=on_fault)
+FULL = "full can't be written: [Errno 28] No space left on device"
 
-    pod.open_journal = full
+
+def full_journal(on_fault: OnFault) -> Journal:
+    sinks = [FileSink(Path("/dev/full"))]
+    return Journal(sinks, run="r", thread="t", epoch=1, clock=lambda: NOW, on_fault=on_fault)
+
+
+async def test_a_journal_that_cannot_be_written_stands_in_status_and_the_run_goes_on(pod: Pod) -> None:
+    pod.open_journal = full_journal
 
     async def core(document: RunDocument, ports: Ports) -> RunResult:
         ports.journal.emit(SandboxAcquired(sandbox_id="sbx-1"))
@@ -276,8 +280,22 @@ async def test_a_journal_that_cannot_be_written_stands_in_status_and_the_run_goe
 
     assert (await run(pod, core)).class_ is OutcomeClass.SUCCEEDED
     assert reported(pod)[-1] == "Succeeded"
-    fault = pod.port.applied[-1]["runner"]["journalFault"]
-    assert fault == "full can't be written: [Errno 28] No space left on device"
+    assert pod.port.applied[-1]["runner"]["journalFault"] == FULL
+    assert pod.termination is not None
+    assert pod.termination.journal_fault == FULL
+
+
+async def test_a_fault_that_only_the_end_of_a_failed_runner_shows_goes_both_ways_too(pod: Pod) -> None:
+    pod.open_journal = full_journal
+
+    async def core(document: RunDocument, ports: Ports) -> RunResult:
+        ports.journal.emit(SandboxAcquired(sandbox_id="sbx-1"))
+        raise RuntimeError("broken")
+
+    assert (await run(pod, core)).class_ is OutcomeClass.APP_ERROR
+    assert pod.port.applied[-1]["runner"]["journalFault"] == FULL
+    assert pod.termination is not None
+    assert pod.termination.journal_fault == FULL
 
 
 async def test_with_privacy_references_no_text_leaves_the_pod(pod: Pod) -> None:

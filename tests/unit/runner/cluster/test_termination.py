@@ -7,6 +7,7 @@ import pytest
 
 from skerry_api.phases import OutcomeClass
 from skerry_api.report import (
+    JOURNAL_FAULT_MAX,
     TERMINATION_MAX,
     TODO_MAX,
     TODOS_MAX,
@@ -86,3 +87,17 @@ def test_the_newest_artifacts_go_along_as_far_as_they_fit() -> None:
     assert read.artifacts == made[-len(read.artifacts) :]
     few = report("fine").model_copy(update={"artifacts": made[:2]})
     assert TerminationReport.model_validate_json(termination_message(few)) == few
+
+
+@pytest.mark.parametrize("letter", ["f", "🦉", "\x01"])
+def test_the_journal_s_fault_goes_along_and_is_cut_before_the_outcome(letter: str) -> None:
+    fault = letter * JOURNAL_FAULT_MAX
+    few = report("fine").model_copy(update={"journal_fault": "full"})
+    assert TerminationReport.model_validate_json(termination_message(few)) == few
+    for words in ("because", "m" * 2048):
+        message = termination_message(report("a" * 8000, words).model_copy(update={"journal_fault": fault}))
+        read = TerminationReport.model_validate_json(message)
+        assert len(message.encode()) <= TERMINATION_MAX
+        assert read.outcome.message == words
+        # What JSON writes in six bytes may have to go whole.
+        assert set(read.journal_fault or "") == (set() if letter == "\x01" and len(words) > 99 else {letter})

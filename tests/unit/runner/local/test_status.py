@@ -11,8 +11,9 @@ from skerry_api.phases import TERMINAL, OutcomeClass, RunPhase, StopReason
 from skerry_api.report import Outcome, Progress
 from skerry_api.resolve import resolve
 from skerry_operator.status.kstatus import run_conditions
+from skerry_operator.status.reasons import Reason
 from skerry_runner.local.assignment import Assignment
-from skerry_runner.local.status import Times, end_of, ended
+from skerry_runner.local.status import JOURNAL_UNWRITABLE, Times, end_of, ended, with_journal_fault
 from skerry_runner.ports import RunResult
 
 STARTED = datetime(2026, 1, 2, tzinfo=UTC)
@@ -94,3 +95,13 @@ def test_conditions_are_the_operators(phase: RunPhase) -> None:
     wanted = run_conditions(phase, "", "")
     assert status.phase is phase
     assert [(c.type, c.status) for c in status.conditions] == [(w.type, w.status) for w in wanted]
+
+
+def test_a_journal_without_a_fault_is_not_spoken_of() -> None:
+    done = ended(assignment(), result(OutcomeClass.SUCCEEDED), TIMES, timed_out=False)
+    assert with_journal_fault(done, None, STARTED) is done
+    assert Reason.JOURNAL_UNWRITABLE.value == JOURNAL_UNWRITABLE
+    told = with_journal_fault(done, "f" * 600, STARTED).status
+    assert told.runner is not None
+    assert told.runner.journal_fault == "f" * 512
+    assert len(told.conditions) == len(done.status.conditions) + 1
