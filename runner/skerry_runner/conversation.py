@@ -46,6 +46,7 @@ class Conversation:
         prompt = HumanMessage(content=document.prompt, id=prompt_id(document))
         kept = await agent.aget_state(config)
         self.tally.title(kept.values.get("title"))
+        context.sandbox.worked_in((kept.values.get("sandbox") or {}).get("pod"))
         again = any(message.id == prompt.id for message in kept.values.get("messages", ()))
         if again:
             # An earlier epoch of this run began: go on from its last checkpoint.

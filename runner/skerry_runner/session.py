@@ -16,8 +16,12 @@ from skerry_runner.sandbox.errors import SandboxReplaced as SandboxReplacedError
 from skerry_runner.sandbox.types import Sandbox
 from skerry_runner.staging import Staging
 
-__all__ = ["SandboxSession"]
+__all__ = ["LOST_BEFORE", "SandboxSession"]
 
+LOST_BEFORE = (
+    "[The sandbox was replaced since you last used it: files that are not on a persistent volume are lost, and so is "
+    "what was running. Check what is there before you rely on it.]"
+)
 log = logging.getLogger(__name__)
 
 
@@ -37,6 +41,9 @@ class SandboxSession:
         self._leaving: list[Callable[[], Awaitable[None]]] = []
         self.last_id: str | None = None
         """Id of the sandbox this run has worked in; stays after release."""
+        self._before: str | None = None
+        self._lost: bool | None = None
+        self._told: set[str] = set()
 
     async def acquire(self) -> Sandbox:
         """The sandbox; got from the provider by the first who asks.
@@ -100,6 +107,30 @@ class SandboxSession:
         """Somebody found that another sandbox stands behind the id."""
         self._journal.emit(SandboxReplaced(sandbox_id=self.last_id or "", message=message))
         self.staging.lost()
+
+    def worked_in(self, pod_uid: str | None) -> None:
+        """Before the first acquire: the Pod that the thread's agent knows from earlier epochs and runs."""
+        self._before = pod_uid
+
+    @property
+    def pod_uid(self) -> str | None:
+        """UID of the Pod that the sandbox was last heard from in this epoch; None where its files always stay."""
+        return self._held.pod_uid if self._held is not None else None
+
+    def lost_before(self, execution: str) -> str | None:
+        """Words for an agent (a subagent's execution, or "" for the lead), once for each: the thread's files were lost
+        before this epoch. A loss within it is the result of the call that met it.
+        """
+        if self._lost is None:
+            if (pod := self.pod_uid) is None:
+                return None
+            self._lost = self._before not in {None, pod}
+            if self._lost:
+                self._journal.emit(SandboxReplaced(sandbox_id=self.last_id or "", message=LOST_BEFORE))
+        if not self._lost or execution in self._told:
+            return None
+        self._told.add(execution)
+        return LOST_BEFORE
 
     def on_release(self, leave: Callable[[], Awaitable[None]]) -> None:
         """Have `leave` called before the sandbox is let go of, while there is still one to clean up in."""

@@ -66,6 +66,8 @@ class RunStop(TypedDict):
 
 class SandboxRef(TypedDict):
     id: str
+    pod: NotRequired[str]
+    """UID of the Pod that stood behind the id and of which the agent knows; none where the files always stay."""
 
 
 class Promoted(TypedDict):
@@ -144,7 +146,7 @@ def keep_title(left: str | None, right: str | None) -> str | None:
 
 
 def merge_sandbox(left: SandboxRef | None, right: SandboxRef | None) -> SandboxRef | None:
-    """The thread's sandbox. A replacement keeps the id, so another id is a fault.
+    """The thread's sandbox with the newest Pod. A replacement keeps the id, so another id is a fault.
 
     Raises:
         ValueError: two different ids.
@@ -153,7 +155,7 @@ def merge_sandbox(left: SandboxRef | None, right: SandboxRef | None) -> SandboxR
         return right or left
     if left["id"] != right["id"]:
         raise ValueError(f"the thread's sandbox is {left['id']}, not {right['id']}")
-    return left
+    return {**left, **right}
 
 
 def merge_promoted(left: Promoted | None, right: Promoted | None) -> Promoted | None:

@@ -13,8 +13,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk
 
 __all__ = [
-    "CALL_BLOCKS", "RAW_KEYS", "CallSource", "Declared", "append_text", "declared_calls", "names_of",
-    "without_call_blocks", "without_calls", "without_some_calls",
+    "CALL_BLOCKS", "RAW_KEYS", "CallSource", "Content", "Declared", "append_text", "declared_calls", "names_of",
+    "prepend_text", "without_call_blocks", "without_calls", "without_some_calls",
 ]  # fmt: skip
 
 CALL_BLOCKS = frozenset(
@@ -98,6 +98,15 @@ def append_text(content: Content | None, text: str) -> Content:
     if isinstance(content, str):
         return f"{content}\n\n{text}"
     return [*content, {"type": "text", "text": text}]
+
+
+def prepend_text(content: Content | None, text: str) -> Content:
+    """Likewise before the content."""
+    if not content:
+        return text
+    if isinstance(content, str):
+        return f"{text}\n\n{content}"
+    return [{"type": "text", "text": text}, *content]
 
 
 def without_calls(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any, cast
 
 from langchain.agents.middleware.types import AgentMiddleware, ToolCallRequest
@@ -22,28 +21,12 @@ from skerry_runner.audit import Audit, Verdict, audit
 from skerry_runner.context import RunContext
 from skerry_runner.events import AuditCommand, clip
 from skerry_runner.state import RunnerState
-from skerry_runner.toolcalls import append_text
+from skerry_runner.toolresults import marked
 
-__all__ = ["SandboxAudit", "marked"]
+__all__ = ["SandboxAudit"]
 
 _LONG = 1000
 """Commands of more characters are judged off the event loop."""
-
-
-def marked(result: ToolMessage | Command[Any], call_id: str, note: str) -> ToolMessage | Command[Any]:
-    """The result with a note at its end; the message keeps id, artifact and all else that it has."""
-    if isinstance(result, ToolMessage):
-        return result.model_copy(update={"content": append_text(cast("Any", result.content), note)})
-    update = result.update
-    if not isinstance(update, dict) or not isinstance(update.get("messages"), list):
-        return result
-    messages = [
-        marked(message, call_id, note)
-        if isinstance(message, ToolMessage) and message.tool_call_id == call_id
-        else message
-        for message in update["messages"]
-    ]
-    return replace(result, update={**update, "messages": messages})
 
 
 class SandboxAudit(AgentMiddleware[RunnerState, RunContext, Any]):

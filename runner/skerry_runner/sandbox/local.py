@@ -81,6 +81,11 @@ class LocalSandbox(Sandbox):
 
     @property
     @override
+    def pod_uid(self) -> None:
+        """A directory stays."""
+
+    @property
+    @override
     def capabilities(self) -> Capabilities:
         return self._capabilities
 

@@ -88,6 +88,11 @@ class RemoteSandbox(Sandbox):
 
     @property
     @override
+    def pod_uid(self) -> str | None:
+        return self._wire.pod_uid
+
+    @property
+    @override
     def capabilities(self) -> Capabilities:
         return self._capabilities
 

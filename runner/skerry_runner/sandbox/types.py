@@ -142,6 +142,11 @@ class Sandbox(Protocol):
     def id(self) -> str: ...
 
     @property
+    def pod_uid(self) -> str | None:
+        """The Pod that the last call went to; None before the first, and where nothing can take its place."""
+        ...
+
+    @property
     def capabilities(self) -> Capabilities: ...
 
     async def execute(

@@ -81,6 +81,11 @@ class Wire:
             limits=httpx.Limits(max_connections=64, max_keepalive_connections=16, keepalive_expiry=30),
         )
 
+    @property
+    def pod_uid(self) -> str | None:
+        """The Pod that the last call was meant for."""
+        return self._pod_uid
+
     async def close(self) -> None:
         await self._http.aclose()
 

@@ -72,6 +72,7 @@ class FakeSandbox:
     """Files in a dict, commands by a function; a key runs once, as in a real one."""
 
     id: str = "sbx-1"
+    pod_uid: str | None = None
     shell: Shell = echo
     files: dict[str, bytes] = field(default_factory=dict)
     commands: list[Command] = field(default_factory=list)

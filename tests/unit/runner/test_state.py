@@ -39,6 +39,8 @@ def test_the_sandbox_is_one() -> None:
     assert merge_sandbox(None, {"id": "a"}) == {"id": "a"}
     assert merge_sandbox({"id": "a"}, None) == {"id": "a"}
     assert merge_sandbox({"id": "a"}, {"id": "a"}) == {"id": "a"}
+    assert merge_sandbox({"id": "a", "pod": "p"}, {"id": "a"}) == {"id": "a", "pod": "p"}
+    assert merge_sandbox({"id": "a", "pod": "p"}, {"id": "a", "pod": "q"}) == {"id": "a", "pod": "q"}
     with pytest.raises(ValueError, match="the thread's sandbox is a, not b"):
         merge_sandbox({"id": "a"}, {"id": "b"})
 

@@ -14,7 +14,7 @@ from langgraph.types import Command
 
 from skerry_api.phases import OutcomeClass
 from skerry_api.rows.sandboxaudit import SandboxAuditSettings
-from skerry_runner.middleware.sandboxaudit import SandboxAudit, marked
+from skerry_runner.middleware.sandboxaudit import SandboxAudit
 from skerry_testing.runnerworld import RunnerWorld, document
 
 ROW = SandboxAudit(SandboxAuditSettings())
@@ -101,11 +101,6 @@ async def test_a_warning_marks_the_call_s_message_in_a_command() -> None:
     assert (kept, result.update["sandbox"], result.goto) == (other, 1, "x")
     assert [block["type"] for block in marked_one.content] == ["text", "text"]
     assert marked_one.content[1]["text"].startswith(NOTE)
-
-
-@pytest.mark.parametrize("command", [Command(goto="x"), Command(update=[("a", 1)]), Command(update={"a": 1})])
-def test_a_command_without_messages_stays_as_it_is(command: Command[Any]) -> None:
-    assert marked(command, "c1", "note") is command
 
 
 async def test_other_tools_are_none_of_its_business() -> None:

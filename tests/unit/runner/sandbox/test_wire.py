@@ -193,11 +193,14 @@ class TestReplaced:
         world = World([STAT, answer(200, {"path": "/a", "kind": "file", "size": 2, "mode": 0, "mtime": 0}, "pod-2")],
                       accesses=[OLD, NEW])  # fmt: skip
         sandbox = world.sandbox()
+        assert sandbox.pod_uid is None
         await sandbox.stat("/a")
+        assert sandbox.pod_uid == "pod-1"
         with pytest.raises(errors.SandboxReplaced) as caught:
             await sandbox.execute("x", key="k")
         assert not caught.value.may_have_run
         assert (await sandbox.stat("/a")).size == 2
+        assert sandbox.pod_uid == "pod-2"
         assert world.requests[-1].url.host == "10.0.0.2"
 
     async def test_after_being_told_it_waits_for_the_new_access(self) -> None:
