@@ -74,6 +74,7 @@ def _run_memory(document: RunDocument, ports: Ports, open_store: OpenStore) -> R
         open_store,
         namespace=document.run.namespace,
         profile=document.profile,
+        epoch=document.run.epoch,
         settings=settings,
         journal=ports.journal,
         clock=ports.clock,

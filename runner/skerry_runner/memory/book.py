@@ -38,6 +38,8 @@ class Pending(BaseModel):
     snapshot: Snapshot
     profile: str
     due: AwareDatetime
+    epoch: int = 1
+    """Of the run that wrote it."""
     attempts: int = 0
     """Answers of the model that were of no use."""
 
@@ -78,10 +80,14 @@ class MemoryBook:
         await self._write([*puts, *(PutOp(space, id_, None) for id_ in change.delete)])
 
     async def keep(self, pending: Pending) -> None:
-        """Write a snapshot; a later one of the same run takes its place."""
+        """Write a snapshot; a later one of the same run and epoch takes its place.
+
+        Nobody fences this store: each epoch has a place of its own, so that an older one that still lives can neither
+        overwrite nor drop what a newer one wrote. `due_groups` gives the newest the say.
+        """
         snapshot = pending.snapshot
         space = self._space("pending", Owner(snapshot.user, snapshot.agent))
-        key = _label(snapshot.thread, snapshot.run)
+        key = _label(snapshot.thread, snapshot.run, str(pending.epoch))
         await self._write([PutOp(space, key, pending.model_dump(mode="json"), index=False)])
 
     async def replace(self, waiting: Waiting, pending: Pending) -> None:

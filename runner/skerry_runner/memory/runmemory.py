@@ -61,6 +61,7 @@ class RunMemory(MemorySource, MemoryKeeper):
         *,
         namespace: str,
         profile: str,
+        epoch: int,
         settings: MemorySettings,
         journal: JournalPort,
         clock: Clock,
@@ -69,7 +70,7 @@ class RunMemory(MemorySource, MemoryKeeper):
         self._keep_seconds = keep_seconds
         self._open_store = open_store
         self._namespace, self._profile, self._settings = namespace, profile, settings
-        self._journal, self._clock = journal, clock
+        self._journal, self._clock, self._epoch = journal, clock, epoch
         self._opened: MemoryBook | None = None
         self._opening = asyncio.Lock()
         self._exit = AsyncExitStack()
@@ -150,7 +151,7 @@ class RunMemory(MemorySource, MemoryKeeper):
             seconds += settings.flush_timeout_seconds
         due = self._clock() + timedelta(seconds=seconds)
         book = await self._book()
-        await book.keep(Pending(snapshot=snapshot, profile=self._profile, due=due))
+        await book.keep(Pending(snapshot=snapshot, profile=self._profile, due=due, epoch=self._epoch))
 
     async def _book(self) -> MemoryBook:
         async with self._opening:

@@ -63,8 +63,26 @@ def due_groups(
     for key, of_key in itertools.groupby(chosen, key=lambda each: each.pending.snapshot.key):
         members = tuple(of_key)
         if key.thread == thread or now is None or all(each.pending.due <= now for each in members):
-            groups.append((reduce(folded, (each.pending.snapshot for each in members)), members))
+            groups.append((reduce(folded, _by_newest_epochs(members)), members))
     return sorted(groups, key=lambda group: (group[0].thread != thread, group[0].time))
+
+
+def _by_newest_epochs(members: Sequence[Waiting]) -> list[Snapshot]:
+    """Their snapshots in the same order, without what a newer epoch of the same run has written too."""
+    kept = []
+    for each in members:
+        snapshot = each.pending.snapshot
+        newer = {
+            exchange.id
+            for other in members
+            if other.pending.snapshot.run == snapshot.run and other.pending.epoch > each.pending.epoch
+            for exchange in other.pending.snapshot.fresh
+        }
+        if left := tuple(exchange for exchange in snapshot.fresh if exchange.id not in newer):
+            kept.append(
+                snapshot if len(left) == len(snapshot.fresh) else snapshot.model_copy(update={"fresh": left})
+            )
+    return kept
 
 
 async def learn(

@@ -24,7 +24,7 @@ from skerry_runner.memory.stores import open_postgres_store, store_at
 from skerry_runner.persistence.opening import StatePlace
 from skerry_testing.apiserver import ApiServer
 from skerry_testing.manifests import a_profile
-from skerry_testing.memories import fact, pending, snapshot
+from skerry_testing.memories import an_older_epoch_takes_nothing_from_a_newer, fact, pending, snapshot
 from skerry_testing.postgres import PASSWORD, Postgres, postgres_server
 from skerry_testing.runnerworld import RunnerWorld, document
 
@@ -106,7 +106,7 @@ async def test_a_database_that_goes_away_and_comes_back(server: Postgres, dsn: s
     """Nothing is lost: what could not be written waits in the process, and the end of the run writes it."""
     async with RunnerWorld() as world:
         memory = RunMemory(
-            store_at(StatePlace(PersistenceType.POSTGRES, dsn=dsn)), namespace="ns", profile="p",
+            store_at(StatePlace(PersistenceType.POSTGRES, dsn=dsn)), namespace="ns", epoch=1, profile="p",
             settings=MemorySettings(), journal=world.journal, clock=world.clock, keep_seconds=1,
         )  # fmt: skip
 
@@ -193,3 +193,7 @@ async def test_the_cron_job_s_process(
         "user/lead, thread a: 1 added, 0 removed",
         "user/lead, thread b: the answer is of no use: Invalid JSON: expected ident at line 1 column 2",
     ]
+
+
+async def test_epochs_of_a_run_are_apart(dsn: str) -> None:
+    await an_older_epoch_takes_nothing_from_a_newer(lambda: open_postgres_store(dsn))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,11 +12,21 @@ from langgraph.store.base import BaseStore, Op, Result
 from langgraph.store.memory import InMemoryStore
 from typing_extensions import override
 
-from skerry_runner.memory.book import Pending
+from skerry_runner.memory.book import MemoryBook, Pending
 from skerry_runner.memory.facts import Category, Fact, fact_id
 from skerry_runner.memory.snapshot import Exchange, Snapshot
+from skerry_runner.memory.update import due_groups
 
-__all__ = ["NOON", "UnreliableStore", "fact", "opened", "pending", "snapshot"]
+__all__ = [
+    "NOON",
+    "UnreliableStore",
+    "an_older_epoch_takes_nothing_from_a_newer",
+    "answered",
+    "fact",
+    "opened",
+    "pending",
+    "snapshot",
+]
 
 NOON = datetime(2026, 5, 8, 12, tzinfo=UTC)
 
@@ -43,10 +53,34 @@ def snapshot(
     return Snapshot(thread=thread, user=user, agent=agent, run=run, time=time, fresh=fresh, **kwargs)
 
 
-def pending(what: Snapshot, *, due_minutes: int = 0, profile: str = "profile", attempts: int = 0) -> Pending:
-    return Pending(
-        snapshot=what, profile=profile, due=NOON + timedelta(minutes=due_minutes), attempts=attempts
-    )
+def pending(
+    what: Snapshot, *, due_minutes: int = 0, profile: str = "profile", epoch: int = 1, attempts: int = 0
+) -> Pending:
+    due = NOON + timedelta(minutes=due_minutes)
+    return Pending(snapshot=what, profile=profile, due=due, epoch=epoch, attempts=attempts)
+
+
+def answered(answer: str, *, minutes: int, also: str | None = None) -> Snapshot:
+    """What a run's user said with an answer of its own; `also` is said in that epoch alone."""
+    made = snapshot("hello", *([also] if also else []), minutes=minutes)
+    fresh = tuple(each.model_copy(update={"answer": answer}) for each in made.fresh)
+    return made.model_copy(update={"fresh": fresh})
+
+
+async def an_older_epoch_takes_nothing_from_a_newer(opening: Callable[[], Any]) -> None:
+    """`opening` gives the same store each time, as two processes have it."""
+    async with opening() as of_old, opening() as of_new:
+        old, new = MemoryBook(of_old, "ns"), MemoryBook(of_new, "ns")
+        await old.keep(pending(answered("old", minutes=0), epoch=2))
+        seen = await old.waiting()
+        await new.keep(pending(answered("new", minutes=1), epoch=10))
+        await old.keep(pending(answered("late", minutes=2, also="more"), epoch=2))
+        ((group, members),) = due_groups(await new.waiting(), None)
+        assert {(each.user, each.answer) for each in group.fresh} == {("hello", "new"), ("more", "late")}
+        assert len(members) == 2, "what is drawn from is done with"
+        await old.drop(seen)
+        ((group, _),) = due_groups(await new.waiting(), None)
+        assert [(each.user, each.answer) for each in group.fresh] == [("hello", "new")]
 
 
 class UnreliableStore(InMemoryStore):

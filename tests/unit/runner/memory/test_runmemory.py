@@ -221,7 +221,7 @@ async def test_a_store_that_is_down_costs_no_run(world: RunnerWorld, store: Unre
 async def test_a_store_that_hangs_holds_nobody_up(world: RunnerWorld, store: UnreliableStore) -> None:
     store.hangs = True
     memory = RunMemory(
-        opened(store), namespace="ns", profile="p", settings=MemorySettings(flush_timeout_seconds=1),
+        opened(store), namespace="ns", epoch=1, profile="p", settings=MemorySettings(flush_timeout_seconds=1),
         journal=world.journal, clock=world.clock, keep_seconds=0.05,
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from skerry_runner.memory.facts import Change
 from skerry_runner.memory.stores import FILE, in_process, open_sqlite_store, store_at
 from skerry_runner.persistence.errors import StateUnusable
 from skerry_runner.persistence.opening import StatePlace
-from skerry_testing.memories import fact, pending, snapshot
+from skerry_testing.memories import an_older_epoch_takes_nothing_from_a_newer, fact, pending, snapshot
 
 US = Owner("u@example.org", "lead")
 WRITER = """
@@ -110,3 +110,7 @@ async def test_without_a_place_memories_end_with_the_process() -> None:
         await MemoryBook(store, "ns").apply(US, Change(put=(fact("x"),)))
     async with in_process() as store:
         assert await MemoryBook(store, "ns").facts(US) == []
+
+
+async def test_epochs_of_a_run_are_apart(tmp_path: Path) -> None:
+    await an_older_epoch_takes_nothing_from_a_newer(lambda: open_sqlite_store(tmp_path))

@@ -16,7 +16,7 @@ from skerry_api.rows.memory import MemorySettings
 from skerry_runner.memory.book import MemoryBook, Owner, Pending
 from skerry_runner.memory.facts import Change
 from skerry_runner.memory.update import ATTEMPTS, KEPT_FOR, Unanswered, Updated, due_groups, flush_group
-from skerry_testing.memories import NOON, fact, pending, snapshot
+from skerry_testing.memories import NOON, answered, fact, pending, snapshot
 
 US = Owner("u", "lead")
 SETTINGS = MemorySettings()
@@ -167,3 +167,13 @@ async def test_what_is_due() -> None:
     assert due(waiting, 10, profile="profile") == ["a", "b"]
     assert due(waiting, 4, thread="b") == ["b"]
     assert due(waiting, 10, thread="b", profile="profile") == ["b", "a"]
+
+
+async def test_what_a_newer_epoch_has_written_is_not_drawn_from_twice() -> None:
+    book = MemoryBook(InMemoryStore(), "ns")
+    await book.keep(pending(answered("new", minutes=0), epoch=2))
+    await book.keep(pending(answered("late", minutes=5), epoch=1))
+    await book.keep(pending(snapshot("another run's", run="r2", minutes=9), epoch=1))
+    ((group, members),) = due_groups(await book.waiting(), None)
+    assert [(each.user, each.answer) for each in group.fresh] == [("hello", "new"), ("another run's", "ok")]
+    assert len(members) == 3
