@@ -16,7 +16,7 @@ from skerry_runner.models.scripted.parse import parse_script
 from skerry_runner.models.scripted.playhead import Playhead
 from skerry_runner.outcome import InvalidDocument, RunEnded, model_error, model_failed, public_endpoint
 
-__all__ = ["SCRIPTED", "BuiltModel", "build_model", "build_title_model", "endpoint_of"]
+__all__ = ["SCRIPTED", "BuiltModel", "build_model", "build_title_model", "endpoint_of", "provider_of"]
 
 log = logging.getLogger(__name__)
 SCRIPTED = "scripted"
@@ -83,7 +83,7 @@ def build_title_model(document: RunDocument, *, api_key: str | None) -> BuiltMod
         return None
     # The run's parameters were chosen for its own model.
     other = own.model_copy(update={"name": name, "parameters": {}})
-    if _provider(name) == _provider(own.name):
+    if (provider := provider_of(name)) is not None and provider == provider_of(own.name):
         return build_model(other, run=document.run.uid, api_key=api_key)
     # Another provider is to see neither this one's key nor its endpoint.
     try:
@@ -95,14 +95,21 @@ def build_title_model(document: RunDocument, *, api_key: str | None) -> BuiltMod
         return None
 
 
-def _provider(name: str) -> str:
-    return name.partition(":")[0] if ":" in name else ""
+def provider_of(name: str) -> str | None:
+    """The provider that a name comes to, which LangChain guesses if it names none; None where it can't."""
+    # Its own guess, since a key goes where it leads: another copy of the rules would come to differ.
+    from langchain.chat_models.base import _parse_model
+
+    try:
+        return _parse_model(name, None)[1]
+    except ValueError:
+        return None
 
 
 def _provider_model(model: DocumentModel, endpoint: str, api_key: str | None) -> BaseChatModel:
     from langchain.chat_models import init_chat_model  # pulls in much that a scripted run does not need
 
-    provider = _provider(model.name)
+    provider = provider_of(model.name) or ""
     settings = _OWN_RETRIES_OFF.get(provider, {}) | model_parameters(model.parameters)
     if model.base_url:
         if provider == "openai":

@@ -177,6 +177,8 @@ async def test_a_run_that_a_guard_ended_is_named_after_its_request(
         ("scripted", "openai:b", None),
         ("openai:a", "scripted", None),
         ("openai:a", "openai:b", "b"),
+        ("gpt-a", "gpt-b", "gpt-b"),
+        ("openai:a", "gpt-b", "gpt-b"),
     ],
 )
 def test_another_model_may_be_asked_at_the_same_endpoint(
@@ -193,17 +195,20 @@ def test_another_model_may_be_asked_at_the_same_endpoint(
     assert (model.model_name, model.temperature, made.endpoint) == (built, None, "http://192.0.2.1/v1")
 
 
-def test_another_provider_gets_neither_key_nor_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = document(
-        None, model="anthropic:a", base_url="http://192.0.2.1/v1", pipeline={"title": {"model": "openai:b"}}
-    )
+@pytest.mark.parametrize(
+    ("own", "title"), [("anthropic:a", "openai:b"), ("claude-a", "gpt-b"), ("nobody-knows-this", "gpt-b")]
+)
+def test_another_provider_gets_neither_key_nor_endpoint(
+    own: str, title: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = document(None, model=own, base_url="http://192.0.2.1/v1", pipeline={"title": {"model": title}})
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert build_title_model(given, api_key="key-of-anthropic") is None
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-openai")
     made = build_title_model(given, api_key="key-of-anthropic")
     assert made is not None
     model: Any = made.model
-    assert (made.endpoint, model.openai_api_base) == ("openai", None)
+    assert (made.endpoint, model.openai_api_base) == (title.partition(":")[0], None)
     assert model.openai_api_key.get_secret_value() == "key-of-openai"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import pytest
 
 from openai_stub import Reply, Stub
 from skerry_api.document import DocumentModel
 from skerry_api.phases import OutcomeClass
-from skerry_runner.models.build import build_model, endpoint_of
+from skerry_runner.models.build import build_model, endpoint_of, provider_of
 from skerry_runner.models.parameters import ALLOWED, model_parameters
 from skerry_runner.outcome import InvalidDocument, RunEnded
 from skerry_testing.runnerworld import RunnerWorld, document
@@ -46,6 +48,31 @@ def test_a_parameter_can_not_redirect_the_key(name: str) -> None:
     assert caught.value.outcome.reason == "InvalidParameter"
     assert caught.value.outcome.message.startswith(f"model.parameters.{name}: not allowed")
     assert name not in ALLOWED
+
+
+@pytest.mark.parametrize(
+    ("name", "provider"),
+    [
+        ("openai:x", "openai"),
+        ("gpt-5", "openai"),
+        ("claude-x", "anthropic"),
+        ("mistral-x", "mistralai"),
+        ("openai:claude-x", "openai"),
+        ("nobody-knows-this", None),
+        ("acme:gpt-5", None),
+    ],
+)
+def test_a_name_comes_to_a_provider(name: str, provider: str | None) -> None:
+    assert provider_of(name) == provider
+
+
+def test_a_name_without_a_provider_gets_its_provider_s_settings() -> None:
+    named, guessed = (
+        build_model(DocumentModel(name=name), run="r", api_key=KEY).model
+        for name in ("openai:gpt-x", "gpt-x")
+    )
+    assert type(guessed) is type(named)
+    assert cast("Any", guessed).max_retries == cast("Any", named).max_retries == 0
 
 
 def test_endpoints_are_named_without_credentials() -> None:
