@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage
 
@@ -14,13 +14,20 @@ from skerry_runner.finish import cut_by_length
 from skerry_runner.messages import MODEL_ERROR, STOP, said_by_run, text_of
 from skerry_runner.outcome import app_error, budget_exceeded, model_failed, succeeded
 
-__all__ = ["end_of"]
-
-Ending = tuple[Outcome, StopReason | None, str | None]
+__all__ = ["End", "end_of"]
 
 
-def end_of(state: Mapping[str, Any], run: str) -> Ending:
-    """Outcome, stop reason and answer of a run.
+class End(NamedTuple):
+    """How a run ended; `answer_id` is the id of the message whose text the answer is."""
+
+    outcome: Outcome
+    stop_reason: StopReason | None = None
+    answer: str | None = None
+    answer_id: str | None = None
+
+
+def end_of(state: Mapping[str, Any], run: str) -> End:
+    """What the state means for the run.
 
     A stop in state comes first, then what a guard wrote on the last message, then what the message itself is.
     """
@@ -28,20 +35,22 @@ def end_of(state: Mapping[str, Any], run: str) -> Ending:
     last = said[-1] if said else None
     if (cap := _cap(state, last, run)) is not None:
         if cap == OutcomeClass.BUDGET_EXCEEDED:
-            return budget_exceeded(), None, None
-        texts = [
-            text
+            return End(budget_exceeded())
+        spoken = [
+            message
             for message in said
-            if (text := text_of(message)).strip() and message.additional_kwargs.get(STOP) not in BUDGET_CAPS
+            if text_of(message).strip() and message.additional_kwargs.get(STOP) not in BUDGET_CAPS
         ]
-        return succeeded(), StopReason(cap), texts[-1] if texts else None
+        if not spoken:
+            return End(succeeded(), StopReason(cap))
+        return End(succeeded(), StopReason(cap), text_of(spoken[-1]), spoken[-1].id)
     if last is not None and (failed := _model_failure(last)) is not None:
-        return failed, None, None
+        return End(failed)
     if last is None or not text_of(last).strip():
         cut = " (a limit of tokens cut it)" if last is not None and cut_by_length(last) else ""
         message = f"the model's final answer was empty, also when asked again{cut}"
-        return app_error("EmptyAnswer", message), None, None
-    return succeeded(), _reason_of(last), text_of(last)
+        return End(app_error("EmptyAnswer", message))
+    return End(succeeded(), _reason_of(last), text_of(last), last.id)
 
 
 def _cap(state: Mapping[str, Any], last: AIMessage | None, run: str) -> str | None:

@@ -188,8 +188,9 @@ class Invocation:
                 await self._keeper.close()
         if self._built.playhead is not None:
             seed_played(self._built.playhead, state, self._document.run.uid)
-        outcome, stop_reason, answer = end_of(state, self._document.run.uid)
-        return self._strict(self.result(outcome, stop_reason, answer))
+        end = end_of(state, self._document.run.uid)
+        result = self.result(end.outcome, end.stop_reason, end.answer)
+        return self._strict(replace(result, answer_id=end.answer_id))
 
     def _kept(self) -> AbstractAsyncContextManager[KeptState]:
         if self._checkpointer is not None:

@@ -78,7 +78,8 @@ class Cancellation:
 
 @dataclass(frozen=True)
 class RunResult:
-    """How one epoch ended. `answer` is already cut to ANSWER_MAX bytes; `sandbox_id` only if one was acquired.
+    """How one epoch ended. `answer` is already cut to ANSWER_MAX bytes, `answer_id` its message's id; `sandbox_id`
+    only if one was acquired.
 
     `question` only with the outcome AwaitingInput.
     """
@@ -91,6 +92,7 @@ class RunResult:
     sandbox_id: str | None = None
     artifacts: tuple[RunArtifact, ...] | None = None
     question: Question | None = None
+    answer_id: str | None = None
 
 
 class Reporter(Protocol):

@@ -71,7 +71,8 @@ async def test_with_a_volume_another_epoch_goes_on_in_the_parked_sandbox(world: 
     )
     assert asked["sandbox"]["state"] == "Released"
     # The profile's privacy: by reference only, in the Pod's termination message as well.
-    assert asked["runner"]["question"]["textRef"] == {"size": 6, "event": "question"}
+    ref = {"size": 6, "event": "question", "id": asked["runner"]["question"]["id"]}
+    assert asked["runner"]["question"]["textRef"] == ref
     told = json.dumps([asked, (await world.api.get("Pod", f"{name}-1"))["status"]])
     assert [text for text in ("Which?", "blue") if text in told] == []
     give(world, name, asked, "make it blue")
@@ -81,5 +82,8 @@ async def test_with_a_volume_another_epoch_goes_on_in_the_parked_sandbox(world: 
     assert done["sandbox"]["podUID"] == asked["sandbox"]["podUID"]
     assert done["sandbox"]["replacements"] == 0
     assert "question" not in done["runner"]
-    calls = [event["id"] for event in world.journal(f"{name}-2") if event["type"] == "tool.call"]
+    journal = world.journal(f"{name}-2")
+    found = [event["text"] for event in journal if event.get("id") == done["runner"]["answerRef"]["id"]]
+    assert found == ["Done."]
+    calls = [event["id"] for event in journal if event["type"] == "tool.call"]
     assert calls == ["c"]

@@ -33,11 +33,13 @@ class Report:
     runner: RunnerStatus
     sandbox_id: str | None = None
     privacy: Privacy = Privacy.FULL
+    answer_id: str | None = None
+    """Of the message whose text the answer is."""
 
     def wire(self) -> dict[str, Any]:
         """The status to apply."""
         named = {} if self.sandbox_id is None else {"sandboxId": self.sandbox_id}
-        told = self.runner if self.privacy is Privacy.FULL else by_reference(self.runner)
+        told = self.runner if self.privacy is Privacy.FULL else by_reference(self.runner, self.answer_id)
         return named | {"runner": told.wire()}
 
     def counted(
@@ -69,7 +71,7 @@ class Report:
             stop_reason=result.stop_reason,
             artifacts=result.artifacts or self.runner.artifacts,
         )
-        return replace(told, sandbox_id=result.sandbox_id or self.sandbox_id)
+        return replace(told, sandbox_id=result.sandbox_id or self.sandbox_id, answer_id=result.answer_id)
 
     def _with(self, **changes: Any) -> Report:
         return replace(self, runner=self.runner.model_copy(update=changes))

@@ -129,7 +129,7 @@ class ClusterReporter(Reporter):
             # Not of the result: the journal tells of it by itself, up to its last flush before this.
             journal_fault=self._writer.report.runner.journal_fault,
         )
-        return told if self._writer.report.privacy is Privacy.FULL else by_reference(told)
+        return told if self._writer.report.privacy is Privacy.FULL else by_reference(told, result.answer_id)
 
 
 async def _first_of(*ways: Coroutine[Any, Any, object]) -> None:

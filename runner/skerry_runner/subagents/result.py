@@ -63,7 +63,7 @@ class Ending:
 
 def result_of(state: Mapping[str, Any], run: str) -> WorkResult:
     """What the final state of a subagent's graph means."""
-    outcome, stop, answer = end_of(state, run)
+    outcome, stop, answer, _ = end_of(state, run)
     if outcome.class_ is not OutcomeClass.SUCCEEDED:
         return failed(outcome.reason or outcome.class_.value, outcome.message)
     reason = (stop or StopReason.END_TURN).value

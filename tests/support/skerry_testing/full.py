@@ -40,9 +40,9 @@ RUNNER_STATUS: Json = {
         },
         "usage": {"input": 1, "output": 2, "total": 3, "subagents": 1, "internal": 1, "costMicroUSD": 5},
         "question": {
-            "id": "q-1", "type": "ApproachChoice", "text": "Which?", "textRef": {"size": 6, "event": "question"}, "context": "Two ways.", "options": ["a", "b"],
+            "id": "q-1", "type": "ApproachChoice", "text": "Which?", "textRef": {"size": 6, "event": "question", "id": "q-1"}, "context": "Two ways.", "options": ["a", "b"],
         },
-        "answer": "42", "answerRef": {"size": 2, "event": "model.response"}, "stopReason": "EndTurn",
+        "answer": "42", "answerRef": {"size": 2, "event": "model.response", "id": "m-1"}, "stopReason": "EndTurn",
         "journalFault": "journal.jsonl can't be written: No space left on device",
         "artifacts": [{"path": "/x", "size": 1, "mediaType": "text/plain", "sha256": "0" * 64, "available": True}],
         "outcome": {"class": "ModelError", "reason": "Refused", "endpoint": "https://x", "message": "no"},

@@ -81,12 +81,12 @@ def test_what_a_final_state_means(
     state: dict[str, Any] = {"messages": [*OTHER, START, *messages]}
     if stop is not None:
         state["stop"] = {"run": stop, "reason": "TurnCapped"}
-    outcome, stop_reason, said = end_of(state, "r")
+    outcome, stop_reason, said, _ = end_of(state, "r")
     assert (outcome.class_, stop_reason, said) == (class_, reason, answer)
 
 
 def ending(message: AIMessage) -> tuple[OutcomeClass, str, StopReason | None, str | None]:
-    outcome, stop_reason, said = end_of({"messages": [START, message]}, "r")
+    outcome, stop_reason, said, _ = end_of({"messages": [START, message]}, "r")
     return outcome.class_, outcome.reason, stop_reason, said
 
 
@@ -112,7 +112,7 @@ def test_the_last_message_says_why_it_is_the_last(
 
 
 def test_a_cut_before_any_text_is_no_answer() -> None:
-    outcome, stop_reason, said = end_of({"messages": [START, AIMessage("", response_metadata=CUT)]}, "r")
+    outcome, stop_reason, said, _ = end_of({"messages": [START, AIMessage("", response_metadata=CUT)]}, "r")
     assert (outcome.reason, stop_reason, said) == ("EmptyAnswer", None, None)
     assert "a limit of tokens cut it" in outcome.message
 
@@ -121,7 +121,7 @@ def test_an_answer_in_place_of_the_model_s_is_its_error() -> None:
     message = AIMessage(
         "The model could not be called", additional_kwargs={STOP: "ModelError", MODEL_ERROR: FAILED}
     )
-    outcome, stop_reason, said = end_of(
+    outcome, stop_reason, said, _ = end_of(
         {"messages": [START, AIMessage("so far", tool_calls=CALLS), message]}, "r"
     )
     assert (outcome.class_, outcome.reason, outcome.endpoint) == (
@@ -134,7 +134,18 @@ def test_an_answer_in_place_of_the_model_s_is_its_error() -> None:
 
 def test_an_error_in_an_earlier_answer_is_past() -> None:
     message = AIMessage("no", additional_kwargs={STOP: "ModelError", MODEL_ERROR: FAILED})
-    outcome, stop_reason, said = end_of(
+    outcome, stop_reason, said, _ = end_of(
         {"messages": [START, message, HumanMessage("go on"), AIMessage("yes")]}, "r"
     )
     assert (outcome.class_, stop_reason, said) == (OutcomeClass.SUCCEEDED, StopReason.END_TURN, "yes")
+
+
+def test_the_message_that_is_the_answer_is_named() -> None:
+    said = [AIMessage("first", id="m1", tool_calls=CALLS), AIMessage("last", id="m2")]
+    assert end_of({"messages": [START, *said]}, "r").answer_id == "m2"
+    capped = {
+        "messages": [START, *said, AIMessage("", id="m3")],
+        "stop": {"run": "r", "reason": "TurnCapped"},
+    }
+    assert end_of(capped, "r")[2:] == ("last", "m2")
+    assert end_of({"messages": [START, AIMessage("", id="m4")]}, "r").answer_id is None

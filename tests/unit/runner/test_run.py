@@ -231,3 +231,9 @@ async def test_the_answer_is_cut_to_eight_kib_on_a_character(world: RunnerWorld)
     assert result.answer == "€" * 2730
     (event,) = world.sink.events("model.response")
     assert event["chars"] == len(event["text"]) == 4000
+
+
+async def test_the_answer_s_message_is_named_as_its_line_in_the_journal(world: RunnerWorld) -> None:
+    result = await world.run(document("steps: [{say: so, toolCalls: [{name: ls}]}, {say: ok}]"))
+    (line,) = [event for event in world.sink.events("model.response") if event["id"] == result.answer_id]
+    assert (line["text"], result.answer) == ("ok", "ok")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -34,6 +35,7 @@ PROGRESS = Progress(
 ENDED = RunResult(
     outcome=Outcome(class_=OutcomeClass.SUCCEEDED),
     answer="planted-answer",
+    answer_id="m-1",
     progress=PROGRESS,
     question=QUESTION,
 )
@@ -58,14 +60,14 @@ def test_no_text_stands_in_status(report: object) -> None:
     assert "planted-question" in full
     runner = json.loads(private)["runner"]
     assert runner["question"] == {
-        "id": "q-1", "type": "Suggestion", "textRef": {"size": 19, "event": "question"}, "options": [],
+        "id": "q-1", "type": "Suggestion", "textRef": {"size": 19, "event": "question", "id": "q-1"}, "options": [],
     }  # fmt: skip
     assert runner["progress"] == {"turn": 2, "modelCalls": 0, "toolCalls": 0}
 
 
 def test_the_answer_is_referred_to_with_its_size() -> None:
     runner = start(Privacy.REFERENCES).ended(ENDED).wire()["runner"]
-    assert runner["answerRef"] == {"size": 14, "event": "model.response"}
+    assert runner["answerRef"] == {"size": 14, "event": "model.response", "id": "m-1"}
     assert "answer" not in runner
     assert start(Privacy.FULL).ended(ENDED).wire()["runner"]["answer"] == "planted-answer"
 
@@ -79,7 +81,15 @@ def test_a_termination_message_is_treated_alike_and_twice_is_once() -> None:
     told = TerminationReport(
         run_uid="u", epoch=1, outcome=ENDED.outcome, progress=PROGRESS, question=QUESTION, answer=ENDED.answer
     )
-    private = by_reference(told)
+    private = by_reference(told, "m-1")
+    assert private.answer_ref is not None
+    assert private.answer_ref.id == "m-1"
     text = private.model_dump_json(by_alias=True, exclude_none=True)
     assert [each for each in SECRETS if each in text] == []
     assert by_reference(private) == private
+
+
+@pytest.mark.parametrize(("id_", "told"), [(None, None), ("m" * 256, "m" * 256), ("m" * 257, None)])
+def test_an_id_that_does_not_fit_is_left_out(id_: str | None, told: str | None) -> None:
+    ref = start(Privacy.REFERENCES).ended(replace(ENDED, answer_id=id_)).wire()["runner"]["answerRef"]
+    assert ref.get("id") == told

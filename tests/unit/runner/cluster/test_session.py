@@ -302,14 +302,15 @@ async def test_with_privacy_references_no_text_leaves_the_pod(pod: Pod) -> None:
     pod.write(json.dumps({**DOCUMENT, "privacy": "References"}))
 
     async def core(document: RunDocument, ports: Ports) -> RunResult:
-        result = replace(DONE, answer="planted")
+        result = replace(DONE, answer="planted", answer_id="m-1")
         await ports.reporter.ended(result)
         return result
 
     assert (await run(pod, core)).class_ is OutcomeClass.SUCCEEDED
     last = pod.port.applied[-1]["runner"]
-    assert last["answerRef"] == {"size": 7, "event": "model.response"}
+    assert last["answerRef"] == {"size": 7, "event": "model.response", "id": "m-1"}
     assert pod.termination is not None
     assert pod.termination.answer is None
     assert pod.termination.answer_ref is not None
+    assert pod.termination.answer_ref.id == "m-1"
     assert "planted" not in json.dumps(pod.port.applied)

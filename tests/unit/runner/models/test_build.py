@@ -188,3 +188,11 @@ async def test_an_endpoint_that_is_not_there(world: RunnerWorld) -> None:
     assert (result.outcome.class_, result.outcome.endpoint) == (OutcomeClass.MODEL_ERROR, url)
     assert "Connection" in result.outcome.reason
     assert [e["type"] for e in world.sink.events()][-3:] == ["model.error", "title", "run.end"]
+
+
+async def test_the_answer_s_message_is_named_as_its_line_in_the_journal(world: RunnerWorld) -> None:
+    async with Stub([Reply("the answer")]) as stub:
+        result = await world.run(document(None, model="openai:stub", base_url=stub.url), api_key=KEY)
+    assert result.answer == "the answer", result.outcome
+    (line,) = [event for event in world.sink.events("model.response") if event["id"] == result.answer_id]
+    assert line["text"] == "the answer"
