@@ -92,7 +92,8 @@ class RunResult:
     sandbox_id: str | None = None
     artifacts: tuple[RunArtifact, ...] | None = None
     question: Question | None = None
-    answer_id: str | None = None
+    answer_id: str | None = field(default=None, compare=False)
+    """Random, so that it is no part of how a run ended."""
 
 
 class Reporter(Protocol):
