@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# test.sh STAGE: one stage of the tests. test.sh: all of them, which is what `make test` runs after `make check`.
-# Two lanes side by side, since clusters mostly wait; within a lane one stage after the other. Every stage runs, its output
-# is shown when it ends, then comes the verdict.
+# test.sh STAGE: one stage of the tests. test.sh: `make check` and all of them, which is `make test`.
+# Two lanes side by side, since clusters mostly wait; each takes the next stage when it has ended one. A stage's output is
+# shown when it ends, then comes the verdict. Every stage runs, except after a check that failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +15,7 @@ declare -A options=(
   # On demand only: it compiles a model's server first.
   [llm]=""
 )
-# A stage that both lanes share: its parts.
+# A stage that both lanes may share: its parts.
 declare -A parts=(
   [integration-op]="tests/integration/op"
   [integration-rest]="tests/integration --ignore=tests/integration/op"
@@ -34,18 +34,26 @@ fi
 hack/skerry-dev build >/dev/null || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-lane() { # stages...: one after the other
-  local stage began
-  for stage in "$@"; do
+# Long ones first, the two with clusters of their own in different places.
+printf '%s\n' devcluster check unit e2e integration-rest integration-op >"$work/queue"
+next() { # takes the first stage off the queue
+  { flock 9; head -n 1 "$work/queue"; sed -i 1d "$work/queue"; } 9>"$work/queue.lock"
+}
+stage() { # its name
+  # A temporary root of its own: pytest's common one is swept by whoever comes next.
+  if [ "$1" = check ]; then hack/check.sh; else run "$1" --basetemp "$work/$1"; fi
+}
+lane() {
+  local name began
+  while name=$(next) && [ -n "$name" ]; do
     began=$SECONDS
-    # A temporary root of its own: pytest's common one is swept by whoever comes next.
-    if run "$stage" --basetemp "$work/$stage" >"$work/$stage.log" 2>&1
-    then echo ok >"$work/$stage.rc"; else echo failed >"$work/$stage.rc"; fi
-    { flock 8; echo "=== $stage $(cat "$work/$stage.rc") after $((SECONDS - began)) s"; cat "$work/$stage.log"; } 8>"$work/lock"
+    if stage "$name" >"$work/$name.log" 2>&1; then echo ok >"$work/$name.rc"; else echo failed >"$work/$name.rc"; fi
+    [ "$name $(cat "$work/$name.rc")" != "check failed" ] || : >"$work/queue"
+    { flock 8; echo "=== $name $(cat "$work/$name.rc") after $((SECONDS - began)) s"; cat "$work/$name.log"; } 8>"$work/lock"
   done
 }
-lane devcluster e2e integration-op &
-lane unit integration-rest &
+lane &
+lane &
 wait
 failed=$(grep -l failed "$work"/*.rc | xargs -rn1 basename | sed 's/\.rc$//' | tr '\n' ' ')
 [ -z "$failed" ] || { echo "test: failed: $failed" >&2; exit 1; }
