@@ -6,6 +6,7 @@ import hashlib
 import json
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skerry_devcluster.images import write_archive
+from skerry_devcluster.network import NODE_INTERFACE
+from skerry_devcluster.slots import SUPERNET, Slot
+from skerry_testing.wire import tapped
 
 if TYPE_CHECKING:
     from .conftest import Instance
@@ -163,6 +167,64 @@ def test_names_resolve(full: Instance) -> None:
         answer = client.recv(512)
     kubernetes = json.loads(full.kubectl("get", "service", "kubernetes", "-o", "json"))["spec"]["clusterIP"]
     assert socket.inet_ntoa(answer[-4:]) == kubernetes
+
+
+_OUTWARD = """
+import errno, json, socket, sys
+
+def reached(kind, host, family=socket.AF_INET):
+    with socket.socket(family, kind) as client:
+        client.settimeout(60)
+        try:
+            client.connect((host, 9))
+            client.send(b"anybody there?")
+            client.recv(1)
+        except OSError as error:
+            return errno.errorcode.get(error.errno, repr(error))
+
+print(json.dumps([
+    reached(socket.SOCK_STREAM, "192.0.2.1"), reached(socket.SOCK_DGRAM, "198.51.100.1"),
+    reached(socket.SOCK_STREAM, "2001:db8::1", socket.AF_INET6), reached(socket.SOCK_STREAM, sys.argv[1]),
+]))
+"""
+"""Tries TCP and UDP, both kinds of addresses, and one that can be reached."""
+
+
+def pid_of(full: Instance, name: str) -> str:
+    """The machine's process id of a Pod's container."""
+    path = "jsonpath={.status.containerStatuses[0].containerID}"
+    container = full.kubectl("get", "pod", name, "-o", path).rpartition("/")[2]
+    (line,) = [line for line in full.run("ctr", "tasks", "ls").splitlines() if line.startswith(container)]
+    return line.split()[1]
+
+
+def test_a_pod_cannot_reach_beyond_the_machine(full: Instance, archive: Callable[[str], Path]) -> None:
+    reference = "localhost:5000/outward:1"
+    full.run("load-image", str(archive(reference)))
+    slot = Slot(full.status()["slot"])
+    with tapped(slot.host_interface) as wire:
+        apply(full, pod("outward", reference))
+        apply(full, pod("fetching", "images.example.invalid/x:1"))
+        ready(full, "outward")
+        program = (sys.executable, "-c", _OUTWARD, str(slot.host_address))
+        inside = ("nsenter", "-t", pid_of(full, "outward"), "-n", *program)
+        found = json.loads(subprocess.run(inside, capture_output=True, text=True, check=True).stdout)
+        message = "jsonpath={.status.containerStatuses[0].state.waiting.message}"
+        full.kubectl("wait", f"--for={message}", "pod/fetching", "--timeout=120s")
+        seen = wire.destinations()
+    # At once and for good: there is no way, not merely no answer.
+    assert found == ["ENETUNREACH", "ENETUNREACH", "ENETUNREACH", "ECONNREFUSED"]
+    assert slot.host_address in seen, "it hears what comes from a Pod"
+    assert [
+        each for each in seen if each not in SUPERNET and not (each.is_link_local or each.is_multicast)
+    ] == []
+
+    # And the wire that it hears is the only one.
+    routes = json.loads(full.run("exec", "ip", "-j", "route"))
+    to_pods = {str(address) for address in slot.pods}
+    assert {route["dst"]: route.get("dev") for route in routes if route["dst"] not in to_pods} == {
+        str(SUPERNET): None, str(slot.services): NODE_INTERFACE, str(slot.link): NODE_INTERFACE,
+    }  # fmt: skip
 
 
 def test_helm_talks_to_this_cluster(full: Instance) -> None:

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
+from skerry_testing.skerrycommand import skerry
 from skerry_testing.world import World, bash, say
 
 OUTPUTS = "/mnt/user-data/outputs"
-PATIENCE = 180
-
-
-async def skerry(world: World, *arguments: str, given: bytes = b"") -> tuple[int, str, str]:
-    environment = {
-        **os.environ,
-        "KUBECONFIG": str(world.stack.access.kubeconfig),
-        "SKERRY_KUBECTL": world.stack.kubectl,
-    }
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "skerry_cli", arguments[0], "-n", world.api.namespace, *arguments[1:],
-        env=environment, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    async with asyncio.timeout(PATIENCE):
-        out, error = await process.communicate(given)
-    return process.returncode or 0, out.decode(), error.decode()
 
 
 async def test_a_run_is_watched_live_and_afterwards_and_its_results_fetched(

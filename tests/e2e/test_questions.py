@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from skerry_api.names import sandbox_id, state_volume_name
+from skerry_testing.skerrycommand import skerry
 from skerry_testing.world import World, bash, say
 
 Json = dict[str, Any]
@@ -22,9 +23,10 @@ def work_and_ask() -> Json:
     return {"toolCalls": [command, ASK, never]}
 
 
-def goes_on() -> Json:
+def goes_on(told: str) -> Json:
+    """The step that has this answer as the question's result."""
     expect = {
-        "contains": ["ask_clarification[^\\n]*\\n?[^\\n]*make it blue", "Not started"],
+        "contains": [f"(?m)^tool: ask_clarification .success.: {told}$", "Not started"],
         "lastRole": "tool",
     }
     return {**bash("cat count.txt | tr '\\n' ' '", "c"), "expect": expect}
@@ -40,7 +42,7 @@ def give(world: World, name: str, status: Json, text: str) -> None:
 
 async def test_without_persistence_the_pod_waits_in_place(world: World) -> None:
     name = await world.run(
-        work_and_ask(), goes_on(), say("Done.", "once"), limits={"activeDeadlineSeconds": 600}
+        work_and_ask(), goes_on("blue"), say("Done.", "once"), limits={"activeDeadlineSeconds": 600}
     )
     asked = await world.phase(name, "AwaitingInput")
     assert (asked["runner"]["question"]["options"], asked["sandbox"]["state"]) == (["red", "blue"], "Ready")
@@ -48,10 +50,18 @@ async def test_without_persistence_the_pod_waits_in_place(world: World) -> None:
     assert "AwaitingInput" in world.kubectl("get", "ar", name).stdout
     pod = await world.api.get("Pod", asked["podName"])
     assert pod["status"]["phase"] == "Running"
-    give(world, name, asked, "make it blue")
+
+    refused = await skerry(world, "answer", name, "--option", "3")
+    assert (refused.code, refused.out) == (2, "")
+    assert "has options 1 to 2" in refused.error
+    given = await skerry(world, "answer", name, "--option", "2")
+    assert (given.code, given.error) == (0, "")
+    assert given.out == f"question {asked['runner']['question']['id']} of {name} is answered: blue\n"
     done = await world.phase(name, "Succeeded")
     assert (done["epoch"], done["podUID"], done["runner"]["answer"]) == (1, asked["podUID"], "Done.")
     assert "question" not in done["runner"]
+    late = await skerry(world, "answer", name, "--text", "rather red")
+    assert (late.code, late.error) == (2, f"skerry: run {name} is over: Succeeded\n")
 
 
 async def test_with_a_volume_another_epoch_goes_on_in_the_parked_sandbox(world: World) -> None:
@@ -60,7 +70,11 @@ async def test_with_a_volume_another_epoch_goes_on_in_the_parked_sandbox(world: 
     profile = {"model": {"name": "scripted"}, "persistence": persistence, "privacy": "References"}
     await world.create("AgentProfile", "asking", profile)
     name = await world.run(
-        work_and_ask(), goes_on(), say("Done.", "once"), profileRef={"name": "asking"}, threadId="asking"
+        work_and_ask(),
+        goes_on("make it blue"),
+        say("Done.", "once"),
+        profileRef={"name": "asking"},
+        threadId="asking",
     )
     box = sandbox_id(world.api.namespace, "default", "asking")
     world.made.append(("PersistentVolumeClaim", state_volume_name(box)))
@@ -87,3 +101,20 @@ async def test_with_a_volume_another_epoch_goes_on_in_the_parked_sandbox(world: 
     assert found == ["Done."]
     calls = [event["id"] for event in journal if event["type"] == "tool.call"]
     assert calls == ["c"]
+
+
+async def test_nobody_is_asked_where_the_profile_has_it_so(world: World) -> None:
+    profile = {"model": {"name": "scripted"}, "pipeline": {"clarification": {"enabled": False}}}
+    await world.create("AgentProfile", "unwatched", profile)
+    name = await world.run(
+        {"toolCalls": [ASK]},
+        say(
+            "Blue: I assumed it.",
+            r"(?m)^tool: ask_clarification .success.: Nobody is there.*Decide by yourself",
+        ),
+        profileRef={"name": "unwatched"},
+    )
+    done = await world.phase(name, "Succeeded")
+    assert (done["epoch"], done["runner"]["answer"]) == (1, "Blue: I assumed it.")
+    assert [key for key in ("pausedSince", "pausedSeconds") if done.get(key)] == []
+    assert "question" not in [event["type"] for event in world.journal(done["podName"])]

@@ -10,7 +10,7 @@ from typing import Any
 
 from skerry_testing.world import PATIENCE, World
 
-__all__ = ["ServerPod", "mcp_server", "openai_stub", "serve"]
+__all__ = ["ServerPod", "mcp_server", "openai_stub", "policy_stub", "serve"]
 
 PORT = 8000
 PYTHON = {"runner": "/opt/skerry/bin/python", "sandbox": "python3"}
@@ -88,6 +88,20 @@ async def openai_stub(world: World, name: str, replies: dict[str, list[dict[str,
         world, name, arguments,
         files={**sources, "replies.json": json.dumps(replies)},
         health={"httpGet": {"path": "/healthz", "port": PORT}},
+    )  # fmt: skip
+
+
+async def policy_stub(
+    world: World, name: str, *, authorization: str, deny: dict[str, str], last: str
+) -> ServerPod:
+    """The stand-in for a policy endpoint, at any path. It is asked with that header, denies the calls of these ids with
+    their reasons, and its Pod ends at the `last` one; what it was asked stands in the Pod's log, as JSON."""
+    rules = {"authorization": authorization, "deny": deny, "last": last}
+    source = (SUPPORT / "policy_stub.py").read_text(encoding="utf-8")
+    return await serve(
+        world, name, ("policy_stub.py", str(PORT), "rules.json"),
+        files={"policy_stub.py": source, "rules.json": json.dumps(rules)},
+        health={"httpGet": {"path": "/health", "port": PORT}},
     )  # fmt: skip
 
 
