@@ -1,4 +1,4 @@
-"""The boundary of the tools in a cluster: a denied call, a blocked and a warned command, a policy endpoint that is not there."""
+"""The boundary of the tools in a cluster: a denied call, a blocked and a warned command."""
 
 from __future__ import annotations
 
@@ -16,17 +16,7 @@ async def test_what_is_denied_or_blocked_does_not_run_and_costs_no_sandbox(world
         "deny": ["str_replace"],
         "rules": [{"tool": "write_file", "argument": "path", "glob": "/mnt/user-data/outputs/final/*", "reason": "people only"}],
     }  # fmt: skip
-    # Nobody answers there: what asks it is denied, and what the lists deny is not asked at all.
-    nowhere = {"http": {"url": "http://127.0.0.1:9/v1/data/skerry/allow", "timeoutSeconds": 5}}
     await world.create("AgentProfile", "bounded", {"model": {"name": "scripted"}, "guardrail": guardrail})
-    await world.create("AgentProfile", "closed", {"model": {"name": "scripted"}, "guardrail": nowhere})
-
-    closed = await world.run(
-        bash("ls", "k1"),
-        say("Nothing goes.", r"call of 'bash' was denied: whether it may be made could not be found out \(no-decision\)"),
-        profileRef={"name": "closed"},
-        threadId="closed",
-    )  # fmt: skip
     bounded = await world.run(
         {
             "toolCalls": [
@@ -43,10 +33,6 @@ async def test_what_is_denied_or_blocked_does_not_run_and_costs_no_sandbox(world
         profileRef={"name": "bounded"},
         threadId="bounded",
     )  # fmt: skip
-    status = await world.phase(closed, "Succeeded")
-    assert status["runner"]["answer"] == "Nothing goes."
-    assert "sandboxId" not in status
-
     status = await world.phase(bounded, "Succeeded")
     assert status["runner"]["answer"] == "Bounded."
     journal = world.journal(status["podName"])

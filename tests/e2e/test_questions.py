@@ -32,12 +32,17 @@ def goes_on(told: str) -> Json:
     return {**bash("cat count.txt | tr '\\n' ' '", "c"), "expect": expect}
 
 
-def give(world: World, name: str, status: Json, text: str) -> None:
-    """As Git or a person would, through the API server's rules."""
-    answers = [{"questionId": status["runner"]["question"]["id"], "text": text}]
-    patch = json.dumps({"spec": {"answers": answers}})
+def give(world: World, name: str, answers: dict[str, str]) -> str:
+    """As Git would, through the API server's rules: texts by id of their question, no others. What it refuses, or ""."""
+    given = [{"questionId": question, "text": text} for question, text in answers.items()]
+    patch = json.dumps({"spec": {"answers": given}})
     done = world.kubectl("patch", "agentrun", name, "--type=merge", f"--patch={patch}")
-    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def ready_message(status: Json) -> str:
+    (ready,) = [each for each in status["conditions"] if each["type"] == "Ready"]
+    return str(ready["message"])
 
 
 async def test_without_persistence_the_pod_waits_in_place(world: World) -> None:
@@ -89,7 +94,13 @@ async def test_with_a_volume_another_epoch_goes_on_in_the_parked_sandbox(world: 
     assert asked["runner"]["question"]["textRef"] == ref
     told = json.dumps([asked, (await world.api.get("Pod", f"{name}-1"))["status"]])
     assert [text for text in ("Which?", "blue") if text in told] == []
-    give(world, name, asked, "make it blue")
+    question = asked["runner"]["question"]["id"]
+    assert give(world, name, {"q-other": "make it red"}) == ""
+    await world.wait(
+        name, lambda status: ready_message(status).endswith("answers to other questions only: q-other)")
+    )
+    assert give(world, name, {"q-other": "make it red", question: "make it blue"}) == ""
+    assert "can't be changed" in give(world, name, {question: "rather red"})
     done = await world.phase(name, "Succeeded", within=180)
     assert (done["epoch"], done["attempts"], done["runner"]["answerRef"]["size"]) == (2, 1, 5)
     assert "answer" not in done["runner"]
