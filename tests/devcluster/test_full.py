@@ -175,6 +175,7 @@ import errno, json, socket, sys
 def reached(kind, host, family=socket.AF_INET):
     with socket.socket(family, kind) as client:
         client.settimeout(60)
+        client.setsockopt(socket.IPPROTO_IP, 11, 1)  # IP_RECVERR: UDP is told, too
         try:
             client.connect((host, 9))
             client.send(b"anybody there?")
