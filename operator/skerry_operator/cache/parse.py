@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
@@ -42,6 +42,8 @@ class Unreadable:
     problem: str
     started: bool
     """An epoch stands in its status: a run that may be alive."""
+    status: Raw = field(default_factory=dict)
+    """A Sandbox's as it stands: what an apply of its status must not drop."""
 
 
 Cached = AgentRun | Sandbox | SandboxClass | AgentProfile | PodView | Unreadable
@@ -66,6 +68,7 @@ def parse(kind: Kind, raw: Raw) -> Cached:
             path=".".join(str(part) for part in first["loc"]),
             problem=first["msg"],
             started=bool((raw.get("status") or {}).get("epoch")),
+            status=(raw.get("status") or {}) if kind is SANDBOX else {},
         )
 
 

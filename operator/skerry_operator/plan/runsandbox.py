@@ -64,11 +64,13 @@ def use_of(
     eager: bool,
     deadline: datetime | None,
     parked: bool = False,
+    unreadable: bool = False,
 ) -> tuple[SandboxUse | None, GrantRequest | None]:
     """`status.sandbox` beside `phase`, and the grant to be minted into it where the present one does not fit.
 
     `deadline` is when the grant ends; None before the run was first Running, and then there is no grant. `parked`: the
-    run goes on later, with another runner, and needs no sandbox until then.
+    run goes on later, with another runner, and needs no sandbox until then. `unreadable`: nobody can say how the Sandbox is; what
+    was known of it holds on.
     """
     before = run.status.sandbox
     if not (eager or before is not None or request_of(run) is not None):
@@ -80,6 +82,8 @@ def use_of(
         lost = failed and not parked
         return _released(before, SandboxState.LOST if lost else SandboxState.RELEASED), None
     name = sandbox_name(run)
+    if unreadable and before is not None and before.state is SandboxState.READY:
+        return _granted(run, before.model_copy(update={"grant": None}), deadline)
     if held is None or held.status.phase is not SandboxPhase.READY or not held.status.endpoint:
         if before is None and not eager and not failed:
             return None, None  # one write less: the Sandbox itself says that it starts
@@ -91,10 +95,17 @@ def use_of(
         replacements=held.status.replacements or 0,
         endpoint=held.status.endpoint,
     )
+    return _granted(run, use, deadline)
+
+
+def _granted(
+    run: AgentRun, use: SandboxUse, deadline: datetime | None
+) -> tuple[SandboxUse, GrantRequest | None]:
+    """The use with the grant that it has where that fits, else with none and the one to be minted."""
     wanted = _grant(run, use, deadline)
     if wanted is None:
         return use, None
-    token = before.grant if before else None
+    token = run.status.sandbox.grant if run.status.sandbox else None
     return (use.model_copy(update={"grant": token}), None) if fits(token, wanted) else (use, wanted)
 
 

@@ -24,7 +24,7 @@ from skerry_api.sandbox import Sandbox
 from skerry_api.sandboxclass import SandboxClass
 from skerry_operator.plan.actions import Action, Refusal
 from skerry_operator.plan.events import EventRecord
-from skerry_operator.plan.lookup import UNKNOWN, Lookup
+from skerry_operator.plan.lookup import UNKNOWN, Broken, Lookup
 from skerry_operator.plan.podview import PodView
 from skerry_operator.plan.volumeview import VolumeView
 
@@ -85,6 +85,8 @@ class ObservedRun:
     """The volume of the run's thread; asked for in a live look at a run without a Pod, whose profile wants one."""
     sandbox: Sandbox | None = None
     """The Sandbox named `resolve.sandbox_name(run)`, whoever made it."""
+    sandbox_broken: Broken | None = None
+    """There is such a Sandbox, and our models can't read it; `sandbox` is None then."""
     admission: Decision | None = None
     """What `plan_admission` last said; None: not yet."""
     refusal: Refusal | None = None

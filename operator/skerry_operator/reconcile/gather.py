@@ -15,7 +15,7 @@ from skerry_operator.cache.store import Store, over
 from skerry_operator.clock import Clock
 from skerry_operator.errors import KubeError
 from skerry_operator.keys import Key
-from skerry_operator.kube.kinds import CLASS, PROFILE, RUN, SANDBOX
+from skerry_operator.kube.kinds import CLASS, PROFILE, RUN, SANDBOX, Kind
 from skerry_operator.plan.actions import Refusal
 from skerry_operator.plan.lookup import Broken, Found, Lookup, Missing, Unknown
 from skerry_operator.plan.podview import PodView
@@ -75,6 +75,7 @@ class Gatherer:
             observed,
             profile=profile,
             sandbox=self._store.sandbox(namespace, sandbox_name(run)),
+            sandbox_broken=self._broken(SANDBOX, namespace, sandbox_name(run)),
             sandbox_refusal=self._memory.refusals.get((namespace, sandbox_name(run))),
             admission=self._memory.decision(namespace, run.metadata.uid),
             status_written=self._memory.status_written.get(run.metadata.uid),
@@ -162,8 +163,8 @@ class Gatherer:
             await self._reader.lookup(PROFILE, namespace, name)
         except KubeError as error:
             return Unknown(str(error))
-        if broken := self._store.unreadable(PROFILE, namespace, name):
-            return Broken(f"AgentProfile {name}: {broken.path}: {broken.problem}")
+        if broken := self._broken(PROFILE, namespace, name):
+            return broken
         found = self._store.profile(namespace, name)
         return Missing(f"AgentProfile {name}") if found is None else Found(found)
 
@@ -172,10 +173,14 @@ class Gatherer:
             await self._reader.lookup(CLASS, namespace, name)
         except KubeError as error:
             return Unknown(str(error))
-        if broken := self._store.unreadable(CLASS, namespace, name):
-            return Broken(f"SandboxClass {name}: {broken.path}: {broken.problem}")
+        if broken := self._broken(CLASS, namespace, name):
+            return broken
         found = self._store.sandbox_class(namespace, name)
         return Missing(f"SandboxClass {name}") if found is None else Found(found)
+
+    def _broken(self, kind: Kind, namespace: str, name: str) -> Broken | None:
+        found = self._store.unreadable(kind, namespace, name)
+        return Broken(f"{kind.name} {name}: {found.path}: {found.problem}") if found else None
 
     async def _profiles(self, namespace: str, runs: Iterable[AgentRun]) -> dict[str, Lookup[AgentProfile]]:
         names = dict.fromkeys(run.spec.profile_ref.name for run in runs if not over(run))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 import structlog
 
 from skerry_operator.cache.parse import Unreadable
 from skerry_operator.errors import Conflict, NotFound
 from skerry_operator.keys import Key, Topic, run_key
-from skerry_operator.kube.kinds import RUN, SANDBOX
+from skerry_operator.kube.kinds import RUN, SANDBOX, Kind
 from skerry_operator.plan.actions import Refusal
 from skerry_operator.plan.admission import plan_admission
 from skerry_operator.plan.run import plan_run
@@ -18,7 +19,7 @@ from skerry_operator.plan.sandbox import plan_sandbox
 from skerry_operator.plan.types import ObservedSandbox, Plan
 from skerry_operator.plan.volumes import plan_volumes
 from skerry_operator.reconcile.apply import Applier
-from skerry_operator.reconcile.broken import broken_status
+from skerry_operator.reconcile.broken import broken_box_status, broken_status
 from skerry_operator.reconcile.effects import Effects
 from skerry_operator.reconcile.gather import Gatherer
 from skerry_operator.reconcile.memory import Memory
@@ -63,26 +64,26 @@ class Reconciler:
                 return await self._rounds.settle(key, self._look_at_volumes)
 
     async def _run(self, key: Key) -> datetime | None:
-        broken = self._effects.store.unreadable(RUN, key.namespace, key.name)
-        if broken is not None:
-            await self._stall(broken)
-            return None
-        return await self._rounds.settle(key, self._look_at_run)
+        wake = await self._rounds.settle(key, self._look_at_run)
+        return None if await self._stalled(RUN, key) else wake
 
     async def _sandbox(self, key: Key) -> datetime | None:
-        broken = self._effects.store.unreadable(SANDBOX, key.namespace, key.name)
-        if broken is not None:
-            _log.warning("unreadable", kind=broken.kind.name, name=str(key), path=broken.path)
-            return None
-        return await self._rounds.settle(key, self._look_at_sandbox)
+        wake = await self._rounds.settle(key, self._look_at_sandbox)
+        return None if await self._stalled(SANDBOX, key) else wake
 
     async def _look_at_run(self, key: Key, live: bool, refusal: Refusal | None) -> View:
         observed = await self._gather.run(key, live=live, refusal=refusal)
+        if self._effects.store.unreadable(RUN, key.namespace, key.name):
+            return View(
+                Plan(), None
+            )  # it is there, though `observed` lacks it: its Pods are nobody's to sweep
         plan = plan_run(observed, self._effects.clock.now(), self._effects.settings())
         return View(plan, observed.run)
 
     async def _look_at_sandbox(self, key: Key, live: bool, refusal: Refusal | None) -> View:
         observed = await self._gather.sandbox(key, live=live, refusal=refusal)
+        if self._effects.store.unreadable(SANDBOX, key.namespace, key.name):
+            return View(Plan(), None)
         self._note_refusal(observed, refusal)
         plan = plan_sandbox(observed, self._effects.clock.now(), self._effects.settings())
         return View(plan, observed.sandbox)
@@ -111,25 +112,31 @@ class Reconciler:
         for uid in self._memory.admit(key.namespace, plan):
             self._wake(run_key(key.namespace, names[uid]))
 
-    async def _stall(self, broken: Unreadable) -> None:
-        _log.warning(
-            "unreadable",
-            kind=broken.kind.name,
-            name=f"{broken.namespace}/{broken.name}",
-            path=broken.path,
-            problem=broken.problem,
-        )
-        status = broken_status(broken, self._effects.clock.now())
-        if status is None or self._memory.stalled.get(broken.uid) == broken.generation:
-            return
+    async def _stalled(self, kind: Kind, key: Key) -> bool:
+        """Whether the object can't be read; then its status says so. Raises KubeError."""
+        broken = self._effects.store.unreadable(kind, key.namespace, key.name)
+        if broken is None:
+            return False
+        _log.warning("unreadable", kind=kind.name, name=str(key), path=broken.path, problem=broken.problem)
+        status = self._words(broken)
+        if status is None:
+            return True
         try:
             written = await self._effects.port.apply_status(
-                RUN, broken.namespace, broken.name, status, resource_version=broken.resource_version
+                kind, broken.namespace, broken.name, status, resource_version=broken.resource_version
             )
         except (Conflict, NotFound):
-            return  # news of it are on their way
+            return True  # news of it are on their way
         self._memory.stalled[broken.uid] = broken.generation
-        self._effects.store.put(RUN, written)
+        self._effects.store.put(kind, written)
+        return True
+
+    def _words(self, broken: Unreadable) -> dict[str, Any] | None:
+        now = self._effects.clock.now()
+        if broken.kind is SANDBOX:
+            return broken_box_status(broken, now)
+        told = self._memory.stalled.get(broken.uid) == broken.generation
+        return None if told else broken_status(broken, now)
 
     def _count_conflict(self, key: Key) -> None:
         self._effects.metrics.conflicts.labels(key.topic).inc()

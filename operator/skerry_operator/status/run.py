@@ -53,6 +53,7 @@ def next_status(f: RunFacts, verdict: Verdict) -> tuple[AgentRunStatus, GrantReq
         eager=_eager(f) and not parked(f, phase),
         deadline=_grant_end(f, phase, running),
         parked=parked(f, phase),
+        unreadable=f.observed.sandbox_broken is not None,
     )
     status = AgentRunStatus(
         observed_generation=f.run.metadata.generation,

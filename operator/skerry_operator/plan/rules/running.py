@@ -23,9 +23,17 @@ def running(f: RunFacts) -> Step | None:
     if f.pod is None or not (f.pod.container.running or f.pod.ready or f.was_running):
         return None
     where = f" on {f.pod.node}" if f.pod.node else ""
+    return Verdict(RunPhase.RUNNING, RunPhase.RUNNING, f"Pod {f.pod.name} runs{where}{_no_sandbox(f)}")
+
+
+def _no_sandbox(f: RunFacts) -> str:
+    """Why the sandbox that the run asks for can't be had now."""
+    if not asks(f.run):
+        return ""
+    if broken := f.observed.sandbox_broken:
+        return f"; its sandbox can't be read: {broken.detail}"
     refusal = f.observed.sandbox_refusal
-    waits = f"; its sandbox is refused: {refusal.message}" if refusal and asks(f.run) else ""
-    return Verdict(RunPhase.RUNNING, RunPhase.RUNNING, f"Pod {f.pod.name} runs{where}{waits}")
+    return f"; its sandbox is refused: {refusal.message}" if refusal else ""
 
 
 def provisioning(f: RunFacts) -> Step | None:

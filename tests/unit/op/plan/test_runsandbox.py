@@ -63,6 +63,26 @@ class TestUse:
         assert again is not None
         assert again.grant == token
 
+    @pytest.mark.parametrize(("epoch", "minted"), [(1, False), (2, True)])
+    def test_one_that_cannot_be_read_takes_nothing_away(self, epoch: int, minted: bool) -> None:
+        first, wanted = use(run_that(), a_sandbox(status=READY))
+        assert first is not None
+        assert wanted is not None
+        given = first.model_copy(update={"grant": mint(wanted)})
+        run = run_that(epoch=epoch, sandbox=given.wire())
+        run = run.model_copy(update={"status": run.status.model_copy(update={"epoch": epoch})})
+        found, again = use_of(run, None, RunPhase.RUNNING, eager=False, deadline=after(3900), unreadable=True)
+        assert found == (first if minted else given)
+        assert (again is not None and again.epoch == epoch) is minted
+
+    def test_one_that_cannot_be_read_is_given_back_at_the_end(self) -> None:
+        first, _ = use(run_that(), a_sandbox(status=READY))
+        assert first is not None
+        run = run_that(sandbox=first.wire())
+        found, _ = use_of(run, None, RunPhase.SUCCEEDED, eager=False, deadline=after(3900), unreadable=True)
+        assert found is not None
+        assert (found.state, found.endpoint) == ("Released", None)
+
     @pytest.mark.parametrize("key", ["not a key", "A" * 43 + "=", "AAAA"])
     def test_a_key_that_is_none_gets_no_grant(self, key: str) -> None:
         assert not usable_key(key)
