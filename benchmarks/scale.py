@@ -22,7 +22,13 @@ __all__ = ["scale"]
 
 AT_ONCE = 16
 PATIENCE = 900
-_LEASE = {"name": "skerry-operator", "durationSeconds": 15, "renewSeconds": 10, "retrySeconds": 2}
+_LEASE = {
+    "name": "skerry-operator",
+    "durationSeconds": 9,
+    "renewSeconds": 6,
+    "intervalSeconds": 2,
+    "retrySeconds": 1,
+}
 """The chart's own."""
 
 
@@ -64,7 +70,7 @@ async def _measure(api: ApiServer, folder: Path, count: int) -> dict[str, float]
     return {
         "runs admitted per second": count / admitted,
         f"memory with {count} live runs, MiB": memory,
-        "kill -9 to the next leader, seconds (the Lease's 15 among them)": led,
+        "kill -9 to the next leader, seconds (the Lease's 9 among them)": led,
         f"kill -9 to all {count} looked at and a tenth of them ended, seconds": recovered,
         "Pods and runs of another epoch (0: nothing doubled)": float(doubled),
         "writes of the next leader (a status and its Pod's deletion for each run that ended)": float(writes),

@@ -50,17 +50,21 @@ class ClusterDNS(_Part):
 
 
 class LeaseConfig(_Part):
-    """Leadership: others wait `durationSeconds`, the leader stops writing `renewSeconds` after its last renewal."""
+    """Leadership: others wait `durationSeconds`, the leader stops writing `renewSeconds` after its last renewal.
+
+    The leader renews every `intervalSeconds`; who has not got it, or failed to renew it, tries every `retrySeconds`.
+    """
 
     name: str = Field(default="skerry-operator", min_length=1, max_length=253)
-    duration_seconds: int = Field(default=15, ge=2, le=600)
-    renew_seconds: int = Field(default=10, ge=1, le=600)
-    retry_seconds: float = Field(default=2, gt=0, le=600)
+    duration_seconds: int = Field(default=9, ge=2, le=600)
+    renew_seconds: int = Field(default=6, ge=1, le=600)
+    interval_seconds: float = Field(default=2, gt=0, le=600)
+    retry_seconds: float = Field(default=1, gt=0, le=600)
 
     @model_validator(mode="after")
     def _order(self) -> LeaseConfig:
-        if not self.retry_seconds < self.renew_seconds < self.duration_seconds:
-            raise ValueError("retrySeconds < renewSeconds < durationSeconds is required")
+        if not max(self.interval_seconds, self.retry_seconds) < self.renew_seconds < self.duration_seconds:
+            raise ValueError("intervalSeconds, retrySeconds < renewSeconds < durationSeconds is required")
         return self
 
 
@@ -87,16 +91,6 @@ class Config(_Part):
     cancel_grace_seconds: int = Field(default=30, ge=1, le=3600)
     max_replacements: int = Field(default=3, ge=0, le=100)
     keys_directory: Path = _KEYS
-
-    @model_validator(mode="after")
-    def _slack(self) -> Config:
-        # A write that begins at the last moment of leadership must have ended before another may lead.
-        slack = self.lease.duration_seconds - self.lease.renew_seconds
-        if self.request_timeout_seconds > slack:
-            raise ValueError(
-                f"requestTimeoutSeconds must be ≤ lease.durationSeconds - lease.renewSeconds = {slack}"
-            )
-        return self
 
     def plan_settings(self, jwks: str) -> PlanSettings:
         """The part that planners see; `jwks` holds the public halves of the operator's keys."""

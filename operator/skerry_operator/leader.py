@@ -1,7 +1,8 @@
 """Leader election: keeps the Lease, and knows at any moment whether this process may write.
 
 `leads()` is true until `renew` seconds after the *start* of the last renewal that succeeded; others wait `duration`
-seconds after they saw it. A hung API or a paused process therefore ends leadership by itself.
+seconds after they saw it. A hung API or a paused process therefore ends leadership by itself, and `patience()` is how
+long a write that is begun now may take to be over before anybody else can lead.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from skerry_operator.clock import Clock, TimerHandle, within
 from skerry_operator.errors import AlreadyExists, Conflict, KubeError
 from skerry_operator.kube.kinds import LEASE, Raw
 from skerry_operator.kube.port import KubePort
-from skerry_operator.lease import Create, Seen, Terms, Wait, decide, lease_body, observe
+from skerry_operator.lease import Create, Seen, Terms, Wait, decide, lease_body, observe, pause
 
 __all__ = ["Elector"]
 
@@ -63,6 +64,11 @@ class Elector:
         """Whether writes may be sent now."""
         return self._clock.monotonic() < self._deadline
 
+    def patience(self) -> float:
+        """Seconds within which a write that begins now must have ended; 0: none may begin."""
+        slack = self._terms.duration - self._terms.renew
+        return self._deadline + slack - self._clock.monotonic() if self.leads() else 0.0
+
     async def wait_leading(self) -> None:
         await self._leading.wait()
 
@@ -72,10 +78,13 @@ class Elector:
     async def run(self) -> None:
         """Contend until cancelled."""
         while True:
-            await self._round()
+            renewed = await self._round()
             self._settle()
-            # Jitter keeps contenders from meeting at every retry.
-            await self._clock.sleep(self._terms.retry * (0.8 + 0.4 * self._random()))
+            now = self._clock.monotonic()
+            seen = None if renewed or self.leads() else self._seen
+            await self._clock.sleep(
+                pause(seen, renewed=renewed, now=now, terms=self._terms, random=self._random())
+            )
             self._settle()
 
     async def release(self) -> None:
@@ -95,15 +104,15 @@ class Elector:
         except (KubeError, TimeoutError) as error:
             _log.warning("lease not released: others wait for its end", error=str(error))
 
-    async def _round(self) -> None:
-        """One attempt to take or renew; whatever fails leaves the deadline where it is."""
+    async def _round(self) -> bool:
+        """One attempt to take or renew, and whether it did; whatever fails leaves the deadline where it is."""
         started = self._clock.monotonic()
         try:
             if not self.leads():
                 await self._look()
             step = decide(self._seen, self._identity, self._clock.monotonic())
             if isinstance(step, Wait):
-                return
+                return False
             before = None if isinstance(step, Create) else self._lease
             body = self._body(before, self._identity)
             if before is None:
@@ -117,6 +126,8 @@ class Elector:
         else:
             self._note(written)
             self._lead_until(started + self._terms.renew)
+            return True
+        return False
 
     def _lead_until(self, deadline: float) -> None:
         self._deadline = deadline
@@ -147,7 +158,7 @@ class Elector:
         self._seen = observe(self._seen, lease, self._clock.monotonic(), self._terms)
 
     async def _call(self, call: Awaitable[T]) -> T:
-        return await within(self._clock, self._terms.renew / 2, call)
+        return await within(self._clock, self._terms.renew / 3, call)  # one that hangs leaves time for others
 
     def _body(self, before: Raw | None, identity: str) -> Raw:
         return lease_body(

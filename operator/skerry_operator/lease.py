@@ -12,15 +12,16 @@ from typing import Any, Literal
 
 from skerry_operator.kube.kinds import LEASE, Raw
 
-__all__ = ["Create", "Seen", "Step", "Take", "Terms", "Wait", "decide", "lease_body", "observe"]
+__all__ = ["Create", "Seen", "Step", "Take", "Terms", "Wait", "decide", "lease_body", "observe", "pause"]
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Seconds: how long others wait, how long we lead after a renewal, how often we try."""
+    """Seconds: how long others wait, how long we lead after a renewal, how often we renew, and how often we try to."""
 
     duration: int
     renew: float
+    interval: float
     retry: float
 
 
@@ -79,6 +80,18 @@ def decide(seen: Seen | None, identity: str, now: float) -> Step:
     if now - seen.since >= seen.duration:
         return Take()
     return Wait(seen.holder)
+
+
+def pause(seen: Seen | None, *, renewed: bool, now: float, terms: Terms, random: float) -> float:
+    """Seconds until the next round; `random` in [0, 1) keeps contenders from meeting at every one of them.
+
+    Another's Lease is looked at again as soon as it may have run out.
+    """
+    if renewed:
+        return terms.interval * (0.8 + 0.4 * random)
+    usual = terms.retry * (0.8 + 0.4 * random)
+    left = seen.since + seen.duration - now if seen is not None else 0.0
+    return left + 0.1 * terms.retry * random if 0.0 < left < usual else usual
 
 
 def lease_body(

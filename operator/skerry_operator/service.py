@@ -93,7 +93,7 @@ class Service:
             await stack.enter_async_context(serve(metrics_app(self._metrics.registry), config.metrics_port))
             port = MeteredPort(raw, self._metrics, self._clock.monotonic)
             elector = self._elector(port)
-            fenced = RetryingPort(FencedPort(port, elector.leads), sleep=self._clock.sleep)
+            fenced = RetryingPort(FencedPort(port, elector.patience, self._clock), sleep=self._clock.sleep)
             await self._work(elector, self._effects(fenced, client), stop)
 
     async def _work(self, elector: Elector, effects: Effects, stop: asyncio.Event) -> None:
@@ -186,7 +186,12 @@ class Service:
             namespace=self._config.operator_namespace,
             name=lease.name,
             identity=self._env.identity,
-            terms=Terms(lease.duration_seconds, lease.renew_seconds, lease.retry_seconds),
+            terms=Terms(
+                duration=lease.duration_seconds,
+                renew=lease.renew_seconds,
+                interval=lease.interval_seconds,
+                retry=lease.retry_seconds,
+            ),
             random=self._env.random,
         )
 

@@ -44,7 +44,7 @@ def test_the_operator_takes_the_configuration(helm: Helm, tmp_path: Path) -> Non
     assert config.sandbox_image == f"registry.example:5000/agents/skerry-sandbox@sha256:{'0' * 64}"
     assert (config.operator_namespace, config.run_namespaces) == ("skerry-system", ("a", "b"))
     assert (config.cluster_cidrs, config.api_server_cidrs) == (("10.0.0.0/8",), ("192.0.2.1/32",))
-    assert (config.workers, config.lease.retry_seconds, config.lease.duration_seconds) == (3, 1.5, 15)
+    assert (config.workers, config.lease.retry_seconds, config.lease.duration_seconds) == (3, 1.5, 9)
     assert config.cluster_dns.pod_labels == {"dns": "yes"}
 
 

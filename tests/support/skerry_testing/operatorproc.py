@@ -23,7 +23,13 @@ from skerry_testing.eventually import eventually_true
 
 __all__ = ["FAST_LEASE", "OperatorProcess", "operator"]
 
-FAST_LEASE = {"name": "skerry-operator", "durationSeconds": 8, "renewSeconds": 5, "retrySeconds": 0.5}
+FAST_LEASE = {
+    "name": "skerry-operator",
+    "durationSeconds": 8,
+    "renewSeconds": 6,
+    "intervalSeconds": 0.5,
+    "retrySeconds": 0.5,
+}
 IMAGE_ENV = {"MALLOC_ARENA_MAX": "2"}
 """As its image has it: threads with heaps of their own would keep a tenth more."""
 UNCOUNTED = frozenset({"Event", "Lease"})

@@ -43,10 +43,12 @@ def load(text: str, tmp_path: Path) -> Config:
 def test_the_least_has_defaults(tmp_path: Path) -> None:
     config = load(LEAST, tmp_path)
     assert (config.max_runs_per_namespace, config.metrics_port, config.probes_port) == (50, 9090, 8080)
-    assert (config.lease.duration_seconds, config.lease.renew_seconds, config.lease.retry_seconds) == (
-        15,
-        10,
+    lease = config.lease
+    assert (lease.duration_seconds, lease.renew_seconds, lease.interval_seconds, lease.retry_seconds) == (
+        9,
+        6,
         2,
+        1,
     )
     assert config.run_namespaces == ()
 
@@ -77,7 +79,8 @@ def test_the_planners_part_is_complete(tmp_path: Path) -> None:
         (LEAST + "publicResolvers: [one]", "publicResolvers[0]", "address"),
         (LEAST + "lease: {renewSeconds: 20}", "lease", "renewSeconds < durationSeconds"),
         (LEAST + "lease: {holder: me}", "lease.holder", "Extra inputs"),
-        (LEAST + "requestTimeoutSeconds: 6", "", "requestTimeoutSeconds must be"),
+        (LEAST + "lease: {intervalSeconds: 7}", "lease", "intervalSeconds, retrySeconds < renewSeconds"),
+        (LEAST + "requestTimeoutSeconds: 0", "requestTimeoutSeconds", "greater than 0"),
         ("runnerImage: r\nsandboxImage: s", "operatorNamespace", "Field required"),
         (LEAST + "logLevel: LOUD\nworkers: 0", "workers", "(and 1 more)"),
     ],

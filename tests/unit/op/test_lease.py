@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from skerry_operator.lease import Create, Seen, Step, Take, Terms, Wait, decide, lease_body, observe
+from skerry_operator.lease import Create, Seen, Step, Take, Terms, Wait, decide, lease_body, observe, pause
 
-TERMS = Terms(duration=15, renew=10, retry=2)
+TERMS = Terms(duration=15, renew=10, interval=3, retry=2)
 NOW = datetime(2026, 1, 1, 12, 0, 0, 123456, tzinfo=UTC)
 
 
@@ -34,6 +34,26 @@ def seen(holder: str, since: float, duration: float = 15) -> Seen:
 )
 def test_decide(what: Seen | None, now: float, expected: Step) -> None:
     assert decide(what, "me", now) == expected
+
+
+@pytest.mark.parametrize(
+    ("what", "renewed", "now", "random", "expected"),
+    [
+        (None, True, 100, 0.5, 3),  # ours, and well
+        (None, True, 100, 0.0, 2.4),
+        (None, False, 100, 0.5, 2),  # ours, and the renewal failed: sooner
+        (seen("other", 100), False, 101, 0.5, 2),
+        (seen("other", 100), False, 113.5, 0.0, 1.5),  # not a moment later than it may have run out
+        (seen("other", 100), False, 113.5, 0.5, 1.6),  # two standbys need not meet
+        (seen("other", 100), False, 115, 0.5, 2),  # tried, and somebody else got it
+        (seen("other", 100, duration=60), False, 113.5, 0.5, 2),
+    ],
+)
+def test_when_to_look_next(
+    what: Seen | None, renewed: bool, now: float, random: float, expected: float
+) -> None:
+    found = pause(what, renewed=renewed, now=now, terms=TERMS, random=random)
+    assert found == pytest.approx(expected)
 
 
 def test_the_age_goes_on_only_while_nothing_changes() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -88,18 +89,32 @@ async def test_the_servers_wish_is_kept_within_bounds() -> None:
 async def test_the_fence_lets_no_write_through(call: Callable[[KubePort], Awaitable[object]]) -> None:
     kube = make()
     with pytest.raises(Fenced):
-        await call(FencedPort(kube, lambda: False))
+        await call(FencedPort(kube, lambda: 0.0, FakeClock()))
     assert kube.faults.calls == []
 
 
 async def test_the_fence_is_asked_at_each_try_and_lets_reads_through() -> None:
-    leads = [True, False]
+    patience = [3.0, 0.0]
     kube = make(n0=Fault.FAIL)
-    port = RetryingPort(FencedPort(kube, lambda: leads.pop(0)), sleep=no_wait)
+    port = RetryingPort(FencedPort(kube, lambda: patience.pop(0), FakeClock()), sleep=no_wait)
     with pytest.raises(Fenced):
         await port.apply(POD, "ns", "a", BODY)
     assert [call.verb for call in kube.faults.calls] == ["apply"]
-    assert await FencedPort(kube, lambda: False).get(POD, "ns", "a") is None
+    assert await FencedPort(kube, lambda: 0.0, FakeClock()).get(POD, "ns", "a") is None
+
+
+@pytest.mark.parametrize("call", WRITES)
+async def test_a_write_is_given_up_when_another_process_may_lead(
+    call: Callable[[KubePort], Awaitable[object]],
+) -> None:
+    clock, kube = FakeClock(), make(n0=Fault.HANG)
+    write = asyncio.ensure_future(call(FencedPort(kube, lambda: 3.0, clock)))
+    await clock.advance(2.9)
+    assert not write.done()
+    await clock.advance(0.2)
+    with pytest.raises(Unknown, match="sure to lead"):
+        await write
+    assert len(kube.faults.calls) == 1
 
 
 async def test_every_call_is_counted_by_verb_kind_and_result() -> None:
