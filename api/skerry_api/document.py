@@ -82,6 +82,8 @@ class RunDocument(_Part):
     sandbox: DocumentSandbox
     persistence: PersistenceType = PersistenceType.EPHEMERAL
     privacy: Privacy = Privacy.FULL
+    resume: bool = False
+    """An earlier epoch has called tools or asked: what it did is not done again, so its state must be there."""
     tools: tuple[ToolName, ...]
     mcp_servers: tuple[McpServer, ...] = ()
     guardrail: Guardrail | None = None

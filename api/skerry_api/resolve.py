@@ -23,12 +23,12 @@ from skerry_api.document import (
 )
 from skerry_api.mcp import needs_sandbox
 from skerry_api.names import sandbox_id
-from skerry_api.phases import Acquire
+from skerry_api.phases import Acquire, OutcomeClass
 from skerry_api.problems import Problem
 from skerry_api.skills import SKILL_FILE
 
 __all__ = [
-    "SCRIPTED", "TextNeed", "Texts", "class_of", "document_json", "mounts_needed", "oversize", "resolve", "sketch",
+    "SCRIPTED", "TextNeed", "Texts", "class_of", "document_json", "has_acted", "mounts_needed", "oversize", "resolve", "sketch",
     "texts_needed", "thread_of",
 ]  # fmt: skip
 
@@ -60,6 +60,16 @@ class _Script:
 def thread_of(run: AgentRun) -> str:
     """The run's thread: the one named, else its own UID."""
     return run.spec.thread_id or run.metadata.uid
+
+
+def has_acted(run: AgentRun) -> bool:
+    """Whether an epoch of the run has called a tool, or asked people: from then on it can only go on, not begin anew."""
+    runner = run.status.runner
+    if runner is None:
+        return False
+    called = runner.progress is not None and runner.progress.tool_calls > 0
+    asked = runner.outcome is not None and runner.outcome.class_ is OutcomeClass.AWAITING_INPUT
+    return called or asked
 
 
 def class_of(run: AgentRun, profile: AgentProfile) -> str:
@@ -240,6 +250,7 @@ def _document(run: AgentRun, profile: AgentProfile, texts: Texts, epoch: int) ->
         ),
         persistence=profile.spec.persistence.type,
         privacy=profile.spec.privacy,
+        resume=epoch > 1 and has_acted(run),
         tools=_tools(profile.spec),
         mcp_servers=profile.spec.mcp_servers,
         guardrail=profile.spec.guardrail,

@@ -17,6 +17,7 @@ from skerry_runner.models.observer import ModelObserver
 from skerry_runner.outcome import Redactor, redacted
 from skerry_runner.pause import Paused, Pending, open_question
 from skerry_runner.persistence.claim import thread_key
+from skerry_runner.persistence.errors import StateGone
 from skerry_runner.ports import Questions
 from skerry_runner.provisions import prompt_id
 from skerry_runner.state import RunLimits
@@ -36,7 +37,7 @@ class Conversation:
     redact: Redactor
 
     async def go_on(self, agent: Agent, context: RunContext) -> Mapping[str, Any]:
-        """The state in the end. Raises Paused where a question waits for an answer elsewhere."""
+        """The state in the end. Raises Paused where a question waits for an answer elsewhere, and StateGone."""
         document = self.document
         config: RunnableConfig = {
             "configurable": {"thread_id": thread_key(document)},
@@ -53,6 +54,8 @@ class Conversation:
             self._seed(kept.values)
             if not kept.next:
                 return kept.values
+        elif document.resume:
+            raise StateGone
         # A question that an earlier run of the thread left open is history: pairing mends its call.
         pending = open_question(kept.interrupts) if again else None
         return await self._talk(agent, None if again else {"messages": [prompt]}, config, context, pending)

@@ -83,11 +83,12 @@ def relayed(run: AgentRun, pod: PodView, late: TerminationReport) -> dict[str, A
     """The runner's whole set of status fields with its termination report laid in."""
     told = run.status.runner
     known = runner_status(run, late.epoch, pod) or RunnerStatus(
-        # What an earlier epoch presented is still there.
+        # What an earlier epoch presented is still there, and what it called has been called.
         epoch=late.epoch,
         pod_uid=pod.uid,
         node=pod.node or None,
         artifacts=told.artifacts if told else None,
+        progress=told.progress if told else None,
     )
     news: dict[str, Any] = {
         "outcome": late.outcome,

@@ -12,29 +12,42 @@ from datetime import datetime, timedelta
 from skerry_api.agentrun import AgentRun
 from skerry_api.persistence import DEFAULT_RETENTION, StateVolume
 from skerry_api.phases import TERMINAL
-from skerry_operator.build.state_volume import build_state_volume, volume_again
+from skerry_api.resolve import has_acted
+from skerry_operator.build.state_volume import build_state_volume, state_volume_of, volume_again
 from skerry_operator.plan.actions import Action, ApplyVolume, DeleteVolume
 from skerry_operator.plan.lookup import Found, Lookup, Missing
 from skerry_operator.plan.types import ObservedVolumes, Plan
 from skerry_operator.plan.volumeview import VolumeView
 
-__all__ = ["NotYet", "plan_volumes", "taken_up"]
+__all__ = ["NotYet", "StateGone", "plan_volumes", "taken_up"]
 
 
 class NotYet(Exception):
     """The thread's volume can't be used now; the message says why, "" if nobody could say."""
 
 
+class StateGone(Exception):
+    """The volume is gone, and with it what a run that has acted would go on from."""
+
+
 def taken_up(run: AgentRun, wanted: StateVolume, found: Lookup[VolumeView]) -> tuple[Action, ...]:
-    """What must be done before the run's Pod may mount the volume of its thread. Raises NotYet."""
+    """What must be done before the run's Pod may mount the volume of its thread. Raises NotYet and StateGone.
+
+    One that was made anew under the same name is the runner's to find out: it alone sees that nothing is in it.
+    """
     match found:
         case Missing():
+            if has_acted(run):
+                raise StateGone(
+                    f"StateGone: PersistentVolumeClaim {state_volume_of(run)} is gone, and with it what the run would go on from"
+                )
             return (ApplyVolume(build_state_volume(run, wanted)),)
         case Found(volume):
             if not volume.ours:
                 raise NotYet(f"PersistentVolumeClaim {volume.name} is in the way: it is not Skerry's")
             if volume.terminating or volume.expired:
-                raise NotYet(f"waits until PersistentVolumeClaim {volume.name}, past its retention, is gone")
+                why = "past its retention" if volume.expired else "which is being deleted"
+                raise NotYet(f"waits until PersistentVolumeClaim {volume.name}, {why}, is gone")
             if volume.unused_since is None and volume.retention_seconds == wanted.retention_seconds:
                 return ()
             again = volume_again(volume, retention_seconds=wanted.retention_seconds, unused_since=None)

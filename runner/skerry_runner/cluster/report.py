@@ -46,7 +46,9 @@ class Report:
         self, progress: Progress, usage: Usage, artifacts: tuple[RunArtifact, ...] | None = None
     ) -> Report:
         """Without artifacts those that stand there stay: their copies do."""
-        return self._with(progress=progress, usage=usage, artifacts=artifacts or self.runner.artifacts)
+        return self._with(
+            progress=self._further(progress), usage=usage, artifacts=artifacts or self.runner.artifacts
+        )
 
     def asking(self, request: SandboxRequest) -> Report:
         return self._with(sandbox_request=request)
@@ -63,7 +65,7 @@ class Report:
 
     def ended(self, result: RunResult) -> Report:
         told = self._with(
-            progress=result.progress,
+            progress=self._further(result.progress),
             usage=result.usage,
             question=result.question,
             answer=result.answer,
@@ -73,13 +75,22 @@ class Report:
         )
         return replace(told, sandbox_id=result.sandbox_id or self.sandbox_id, answer_id=result.answer_id)
 
+    def _further(self, progress: Progress) -> Progress:
+        """What an earlier epoch called has been called: from this the operator knows that the run can't begin anew."""
+        before = self.runner.progress.tool_calls if self.runner.progress else 0
+        return progress.model_copy(update={"tool_calls": max(progress.tool_calls, before)})
+
     def _with(self, **changes: Any) -> Report:
         return replace(self, runner=self.runner.model_copy(update=changes))
 
 
 def seed(live: RunView, identity: Identity, privacy: Privacy = Privacy.FULL) -> Report:
-    """The first report of this Pod: an older epoch's is dropped; the sandbox's name stays, and what was presented."""
+    """The first report of this Pod: an older epoch's is dropped, but for the sandbox's name, what it did and presented."""
     own = RunnerStatus(
-        epoch=identity.epoch, pod_uid=identity.pod_uid, node=identity.node, artifacts=live.artifacts
+        epoch=identity.epoch,
+        pod_uid=identity.pod_uid,
+        node=identity.node,
+        progress=live.progress,
+        artifacts=live.artifacts,
     )
     return Report(runner=own, sandbox_id=live.sandbox_id, privacy=privacy)

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from skerry_api.agentrun import SandboxUse
 from skerry_api.phases import TERMINAL
-from skerry_api.report import RunArtifact
+from skerry_api.report import Progress, RunArtifact
 from skerry_runner.cluster.environment import Identity
 
 __all__ = ["RunView", "Verdict", "deleted", "names_us", "unknown", "verdict", "view_of"]
@@ -49,6 +49,8 @@ class RunView:
     sandbox_id: str | None = None
     artifacts: tuple[RunArtifact, ...] | None = None
     """What an earlier epoch presented, or this one."""
+    progress: Progress | None = None
+    """The same of what was done."""
     spec: Mapping[str, Any] = field(default_factory=dict)
     """As the API server gives it."""
 
@@ -78,6 +80,13 @@ def _artifacts(raw: Iterable[Any]) -> tuple[RunArtifact, ...] | None:
     return tuple(found) or None
 
 
+def _progress(raw: Any) -> Progress | None:
+    try:
+        return None if raw is None else Progress.model_validate(raw)
+    except ValidationError:
+        return None
+
+
 def view_of(raw: dict[str, Any]) -> RunView:
     """Read an AgentRun as the API server gives it."""
     meta, spec, status = raw.get("metadata") or {}, raw.get("spec") or {}, raw.get("status") or {}
@@ -92,6 +101,7 @@ def view_of(raw: dict[str, Any]) -> RunView:
         sandbox=_sandbox(status["sandbox"]) if "sandbox" in status else None,
         sandbox_id=status.get("sandboxId"),
         artifacts=_artifacts((status.get("runner") or {}).get("artifacts") or ()),
+        progress=_progress((status.get("runner") or {}).get("progress")),
         spec=spec,
     )
 

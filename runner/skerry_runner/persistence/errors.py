@@ -7,7 +7,7 @@ from skerry_api.report import Outcome
 from skerry_runner.outcome import RunEnded, app_error, cancelled, cut_bytes
 from skerry_runner.ports import CancelReason
 
-__all__ = ["StateFenced", "StateLost", "StateUnusable"]
+__all__ = ["StateFenced", "StateGone", "StateLost", "StateUnusable"]
 
 MESSAGE_MAX = 2048
 
@@ -28,6 +28,18 @@ class StateUnusable(RunEnded):
 
     def __init__(self, message: str) -> None:
         super().__init__(app_error("StateUnusable", message))
+
+
+class StateGone(RunEnded):
+    """The place is there, and what an earlier epoch of the run kept in it is not: begun anew, its tools would run twice."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            app_error(
+                "StateGone",
+                "an earlier epoch of this run has called tools or asked, and nothing of it is kept here any more",
+            )
+        )
 
 
 class StateFenced(RunEnded):

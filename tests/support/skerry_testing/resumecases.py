@@ -149,6 +149,32 @@ async def the_thread_of_a_run_that_was_stopped_goes_on(keeping: Keeping) -> None
         assert after.provider.sandbox.commands == []
 
 
+async def a_run_that_has_acted_does_not_begin_anew(keeping: Keeping) -> None:
+    """Whoever took away what earlier epochs kept: no command of theirs runs twice, and no question is asked again."""
+    script = "steps: [{toolCalls: [{name: bash, args: {command: make}}]}, {say: made}]"
+    async with RunnerWorld() as world:
+        # Another run's state is in the thread, this one's is not.
+        await world.run(document("steps: [{say: hi}]", run="run-uid-0"), **keeping)
+    async with RunnerWorld() as after:
+        lost = document(script, epoch=2).model_copy(update={"resume": True})
+        result = await after.run(lost, **keeping)
+        assert (result.outcome.class_, result.outcome.reason) == (OutcomeClass.APP_ERROR, "StateGone")
+        assert after.provider.sandbox.commands == []
+        assert after.sink.events("model.request") == []
+
+
+async def a_run_that_has_acted_goes_on_where_its_state_is(keeping: Keeping) -> None:
+    script = "steps: [{toolCalls: [{name: bash, args: {command: make}}]}, {say: made}]"
+    async with RunnerWorld() as world:
+        running = asyncio.Event()
+        world.provider.sandbox.shell = hanging(running, "make")
+        await interrupted(world, document(script), keeping, running)
+    async with RunnerWorld() as after:
+        after.provider.sandbox.shell = hanging(asyncio.Event())
+        again = document(script, epoch=2).model_copy(update={"resume": True})
+        assert (await after.run(again, **keeping)).answer == "made"
+
+
 RESUME_CASES: tuple[Callable[[Keeping], Awaitable[None]], ...] = (
     a_thread_goes_on_with_counters_of_its_own,
     another_thread_knows_nothing_of_it,
@@ -156,4 +182,6 @@ RESUME_CASES: tuple[Callable[[Keeping], Awaitable[None]], ...] = (
     a_call_that_has_ended_is_not_made_again,
     a_new_epoch_does_not_evade_the_turn_limit,
     the_thread_of_a_run_that_was_stopped_goes_on,
+    a_run_that_has_acted_does_not_begin_anew,
+    a_run_that_has_acted_goes_on_where_its_state_is,
 )

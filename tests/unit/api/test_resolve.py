@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from skerry_api.agentprofile import AgentProfile, ToolName
-from skerry_api.agentrun import AgentRun
+from skerry_api.agentrun import AgentRun, AgentRunStatus
 from skerry_api.document import DOCUMENT_MAX, RunDocument
 from skerry_api.names import sandbox_id
 from skerry_api.phases import Acquire
@@ -248,3 +248,23 @@ def test_titles_are_asked_of_a_model_of_the_profile_s() -> None:
     assert "'openai:small' is not allowed by AgentProfile p" in found.message
     allowed = profile(pipeline=pipeline, allowedModels=["openai:small"])
     assert document(run(), allowed).pipeline.title.model == "openai:small"
+
+
+@pytest.mark.parametrize(
+    ("epoch", "told", "resumes"),
+    [
+        (2, None, False),
+        (2, {"progress": {"turn": 3, "modelCalls": 3, "toolCalls": 0}}, False),
+        (2, {"progress": {"turn": 1, "modelCalls": 1, "toolCalls": 1}}, True),
+        (3, {"progress": {"turn": 1, "modelCalls": 1, "toolCalls": 1}}, True),
+        (2, {"outcome": {"class": "AwaitingInput"}}, True),
+        (2, {"outcome": {"class": "Interrupted"}}, False),
+        (1, {"progress": {"turn": 1, "modelCalls": 1, "toolCalls": 1}}, False),  # nothing went before
+    ],
+)
+def test_a_run_that_has_acted_must_resume(epoch: int, told: dict[str, Any] | None, resumes: bool) -> None:
+    status = {} if told is None else {"runner": {"epoch": 1, "podUID": "u"} | told}
+    acted = run(prompt="p").model_copy(update={"status": AgentRunStatus.model_validate(status)})
+    found = resolve(acted, profile(), {}, epoch=epoch)
+    assert isinstance(found, RunDocument)
+    assert found.resume is resumes

@@ -20,7 +20,7 @@ from skerry_operator.plan.resolve import class_name, text_paths, waiting_reason
 from skerry_operator.plan.rules.ending import failed
 from skerry_operator.plan.types import Admitted, Plan
 from skerry_operator.plan.verdict import Step, Verdict
-from skerry_operator.plan.volumes import NotYet, taken_up
+from skerry_operator.plan.volumes import NotYet, StateGone, taken_up
 from skerry_operator.status.reasons import Reason
 
 __all__ = [
@@ -153,16 +153,25 @@ def start(f: RunFacts) -> Step | None:
         policy = _policy(f, profile)
     except InvalidSpecError as error:
         return failed(FailureClass.INVALID_SPEC, str(error))
+    volume = _volume(f, profile)
+    if not isinstance(volume, tuple):
+        return volume
+    pod = build_runner_pod(f.run, profile, f.epoch + 1, document_json(document), f.settings)
+    message = f"Pod {pod['metadata']['name']} is being made"
+    return Verdict(RunPhase.PROVISIONING, Reason.STARTING, message, before=(*policy, *volume, CreatePod(pod)))
+
+
+def _volume(f: RunFacts, profile: AgentProfile) -> tuple[Action, ...] | Step:
+    """What the thread's volume needs first, or why the Pod can't be made."""
     wanted = profile.spec.persistence.state_volume
     try:
-        volume = taken_up(f.run, wanted, f.observed.volume) if wanted else ()
+        return taken_up(f.run, wanted, f.observed.volume) if wanted else ()
+    except StateGone as why:
+        return failed(FailureClass.APP_ERROR, str(why))
     except NotYet as why:
         if not str(why):
             return Plan(wake_at=f.now + SOON)
         return _waits(f, Reason.REMAINS, str(why), FailureClass.STARTUP_TIMEOUT, f.now + SOON)
-    pod = build_runner_pod(f.run, profile, f.epoch + 1, document_json(document), f.settings)
-    message = f"Pod {pod['metadata']['name']} is being made"
-    return Verdict(RunPhase.PROVISIONING, Reason.STARTING, message, before=(*policy, *volume, CreatePod(pod)))
 
 
 def policy_changed(f: RunFacts) -> Step | None:

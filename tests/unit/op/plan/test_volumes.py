@@ -25,6 +25,7 @@ Json = dict[str, Any]
 WANTED = StateVolume(retention_seconds=100)
 RUN = a_run(threadId="t")
 NOTES = "skerry.dev/"
+ASKED = {"id": "q-1", "type": "MissingInfo", "text": "Which?"}
 
 
 def volume(*, unused: datetime | None = None, deleted: bool = False, **notes: str) -> VolumeView:
@@ -70,9 +71,16 @@ class TestTakingUp:
         (action,) = taken_up(RUN, replace_retention(WANTED, 5), Found(volume()))
         assert notes_of(action) == {"retention-seconds": "5"}
 
-    @pytest.mark.parametrize("found", [volume(deleted=True), volume(unused=NOW, expired="true")])
-    def test_one_that_goes_is_waited_out(self, found: VolumeView) -> None:
-        with pytest.raises(NotYet, match="past its retention"):
+    @pytest.mark.parametrize(
+        ("found", "why"),
+        [
+            (volume(deleted=True), "which is being deleted"),
+            (volume(unused=NOW, expired="true"), "past its retention"),
+            (volume(unused=NOW, deleted=True, expired="true"), "past its retention"),
+        ],
+    )
+    def test_one_that_goes_is_waited_out(self, found: VolumeView, why: str) -> None:
+        with pytest.raises(NotYet, match=why):
             taken_up(RUN, WANTED, Found(found))
 
     def test_somebody_elses_is_not_touched(self) -> None:
@@ -105,6 +113,35 @@ class TestStart:
         ready = next(each for each in status["conditions"] if each["type"] == "Ready")
         assert conditions(status)["Ready"][0] == "False"
         assert "PersistentVolumeClaim state-" in ready["message"]
+
+    @pytest.mark.parametrize(
+        ("told", "ends"),
+        [
+            ({}, False),
+            ({"progress": {"turn": 1, "modelCalls": 1, "toolCalls": 0}}, False),  # nothing would run twice
+            ({"progress": {"turn": 1, "modelCalls": 1, "toolCalls": 1}}, True),
+            (
+                {"outcome": {"class": "AwaitingInput"}, "question": ASKED},
+                True,
+            ),  # and its answer would be lost
+        ],
+    )
+    def test_a_run_that_has_acted_ends_with_its_volume(self, told: Json, ends: bool) -> None:
+        status = RUNNING | {
+            "profile": {"uid": "uid-coder", "generation": 1},
+            "runner": {"epoch": 1, "podUID": "pod-run-1"} | told,
+        }
+        answers = [{"questionId": "q-1", "text": "yes"}]
+        seen = see(
+            a_run(threadId="t", status=status, answers=answers), profile=self.PROFILE, volume=Missing()
+        )
+        plan = plan_run(seen, NOW, SETTINGS)
+        if not ends:
+            assert [type(action) for action in plan.actions] == [ApplyVolume, CreatePod]
+            return
+        failure = status_of(plan)["failure"]
+        assert (status_of(plan)["phase"], failure["class"]) == ("Failed", "AppError")
+        assert failure["message"].startswith("StateGone: PersistentVolumeClaim state-")
 
     def test_without_an_answer_nothing_is_made(self) -> None:
         plan = plan_run(see(RUN, profile=self.PROFILE, volume=UNKNOWN), NOW, SETTINGS)

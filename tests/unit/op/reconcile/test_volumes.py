@@ -8,7 +8,7 @@ import pytest
 
 from skerry_api.names import sandbox_id, state_volume_name
 from skerry_operator.errors import Forbidden
-from skerry_operator.kube.kinds import VOLUME, Raw
+from skerry_operator.kube.kinds import RUN, VOLUME, Raw
 from skerry_testing.faults import Call
 from skerry_testing.opworld import NAMESPACE, OpWorld
 
@@ -102,6 +102,30 @@ async def test_a_thread_whose_volume_goes_gets_a_new_one(world: OpWorld) -> None
     await world.go(10)
     assert "two-1" in [pod["metadata"]["name"] for pod in world.pods()]
     assert volume(world) is not None
+
+
+async def test_a_run_whose_volume_goes_while_it_awaits_an_answer_says_so_and_does_not_begin_anew(
+    world: OpWorld,
+) -> None:
+    world.submit("one", threadId="t1")
+    await world.settle()
+    world.kubelet_runs("one-1")
+    await world.settle()
+    question = {"id": "q-1", "type": "MissingInfo", "text": "Which?"}
+    world.report_end("one", "AwaitingInput", question=question, progress={"turn": 1, "toolCalls": 1})
+    await world.settle()
+    world.kubelet_ends("one-1")
+    await world.settle()
+    assert world.phase("one") == "AwaitingInput"
+    world.kube.remove(VOLUME, NAMESPACE, NAME)
+    answers = [{"questionId": "q-1", "text": "yes"}]
+    world.kube.edit(RUN, NAMESPACE, "one", lambda found: found["spec"].update(answers=answers))
+    await world.settle()
+    failure = world.status("one")["failure"]
+    assert (world.phase("one"), failure["class"]) == ("Failed", "AppError")
+    assert f"StateGone: PersistentVolumeClaim {NAME} is gone" in failure["message"]
+    assert world.pods() == []
+    assert volume(world) is None, "nothing was made in its place"
 
 
 async def test_a_no_to_the_volume_is_the_runs_reason(world: OpWorld) -> None:

@@ -18,6 +18,25 @@ def test_a_new_epoch_drops_the_old_report_and_keeps_the_sandbox() -> None:
     }
 
 
+def test_what_earlier_epochs_called_has_been_called() -> None:
+    def told(calls: int) -> int:
+        runner = {"epoch": 1, "podUID": "old", "progress": {"turn": 2, "modelCalls": 2, "toolCalls": calls}}
+        first = seed(view_of({"status": {"runner": runner}}), US)
+        assert first.wire()["runner"]["progress"]["toolCalls"] == calls
+        own = first.counted(Progress(turn=2), Usage()).wire()["runner"]["progress"]["toolCalls"]
+        assert first.ended(DONE).wire()["runner"]["progress"]["toolCalls"] == own
+        further = first.counted(Progress(turn=3, tool_calls=2), Usage())
+        assert further.wire()["runner"]["progress"]["toolCalls"] == max(2, calls)
+        return int(own)
+
+    assert (told(0), told(1), told(5)) == (0, 1, 5)
+
+
+def test_progress_that_cannot_be_read_is_none() -> None:
+    live = view_of({"status": {"runner": {"epoch": 1, "podUID": "old", "progress": {"turn": "many"}}}})
+    assert "progress" not in seed(live, US).wire()["runner"]
+
+
 def test_a_run_without_sandbox_names_none() -> None:
     assert "sandboxId" not in seed(view_of({}), US).wire()
 
