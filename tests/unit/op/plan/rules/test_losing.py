@@ -7,14 +7,17 @@ from typing import Any, ClassVar
 
 import pytest
 
+from skerry_api.persistence import StateVolume
+from skerry_operator.build.state_volume import build_state_volume
 from skerry_operator.plan.actions import (
     CreatePod,
     DeletePod,
 )
-from skerry_operator.plan.lookup import Found, Missing
+from skerry_operator.plan.lookup import Found
 from skerry_operator.plan.podview import NodeState
 from skerry_operator.plan.run import plan_run
 from skerry_operator.plan.types import Plan
+from skerry_operator.plan.volumeview import view_volume
 from skerry_testing.planrun import PROVISIONING, RUNNING, report, see, status_of
 from skerry_testing.plans import (
     NOW,
@@ -161,7 +164,10 @@ class TestDurable:
     )
     def test_without_the_pod_the_profile_says_it(self, generation: int, goes_on: bool) -> None:
         used = {"profile": {"uid": "uid-coder", "generation": generation}}
-        seen = see(a_run(status=RUNNING | used | self.TOOLS), profile=self.VOLUME, volume=Missing())
+        run = a_run(status=RUNNING | used | self.TOOLS)
+        made = build_state_volume(run, StateVolume())
+        made["metadata"] |= {"uid": "uid-v", "resourceVersion": "7"}
+        seen = see(run, profile=self.VOLUME, volume=Found(view_volume(made)))
         plan = plan_run(seen, NOW, SETTINGS)
         assert any(isinstance(action, CreatePod) for action in plan.actions) is goes_on
         if not goes_on:
