@@ -13,7 +13,7 @@ from skerry_operator.plan.actions import (
     CreatePod,
     DeletePod,
 )
-from skerry_operator.plan.lookup import Found
+from skerry_operator.plan.lookup import Found, Missing
 from skerry_operator.plan.podview import NodeState
 from skerry_operator.plan.run import plan_run
 from skerry_operator.plan.types import Plan
