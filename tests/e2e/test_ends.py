@@ -19,6 +19,12 @@ MOMENTS: dict[str, Callable[[Status], bool]] = {
     "SandboxPending": lambda status: "sandboxRequest" in status.get("runner", {}),
     "SandboxReady": lambda status: status.get("sandbox", {}).get("state") == "Ready",
 }
+DELETED = MOMENTS | {
+    "Pending": lambda status: status.get("phase") == "Pending",
+    "Succeeded": lambda status: status.get("phase") == "Succeeded",
+}
+KEPT = frozenset({"SandboxReady", "Succeeded"})
+"""Moments at which somebody has used the sandbox, so that it is parked."""
 
 
 async def _run_at(world: World, moment: str, thread: str) -> tuple[str, str | None]:
@@ -27,9 +33,15 @@ async def _run_at(world: World, moment: str, thread: str) -> tuple[str, str | No
     if moment == "Queued":
         blocker = await world.run(say("First.", delaySeconds=20), threadId=thread)
         await world.phase(blocker, "Running")
-    wait_first = 20 if moment == "Running" else 0
-    name = await world.run(bash("sleep 60", "c1", delaySeconds=wait_first), say("Never."), threadId=thread)
-    await world.wait(name, MOMENTS[moment])
+    steps = [bash("sleep 60", "c1", delaySeconds=20 if moment == "Running" else 0), say("Never.")]
+    if moment == "Succeeded":
+        steps = [bash("true", "c1"), say("Done.")]
+    spec: dict[str, Any] = {"threadId": thread}
+    if moment == "Pending":  # for want of a file of its own
+        missing = {"configMapKeyRef": {"name": "never-there", "key": "k"}}
+        spec["files"] = [{"name": "k", **missing}]
+    name = await world.run(*steps, **spec)
+    await world.wait(name, DELETED[moment])
     return name, blocker
 
 
@@ -47,7 +59,7 @@ async def test_cancelled(world: World, moment: str) -> None:
     assert (await world.api.get("AgentRun", name))["status"]["phase"] == "Cancelled"
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", DELETED)
 async def test_deleted(world: World, moment: str) -> None:
     thread = f"delete-{moment.lower()}"
     # By its thread: a run that is gone can't name it any more.
@@ -61,7 +73,7 @@ async def test_deleted(world: World, moment: str) -> None:
         await world.phase(blocker, "Succeeded")
     kept = await _settled(world, box)
     # One that nobody had used yet may be parked or not be; one in use is.
-    assert moment == "SandboxPending" or bool(kept) == (moment == "SandboxReady")
+    assert moment == "SandboxPending" or bool(kept) == (moment in KEPT)
     if kept:
         assert "holder" not in kept["status"]
         await world.api.delete("Sandbox", box)
