@@ -18,6 +18,7 @@ from skerry_api.sandboxd_events import ExitEvent, GapEvent, LostEvent, OutputEve
 from skerry_cli.bridge import Door, Refused
 from skerry_cli.kubectl import Kubectl, KubectlError, find_kubectl
 from skerry_cli.sandboxes import NoSandbox, pod_of, target_of
+from skerry_cli.sse import stream_lines
 
 __all__ = ["Command", "entered", "execute", "exit_code"]
 
@@ -106,7 +107,7 @@ class Command:
 
     async def _follow(self) -> ExitEvent | LostEvent:
         async with self._door.stream("GET", f"{self._path}/output") as answer:
-            async for line in answer.aiter_lines():
+            async for line in stream_lines(answer.aiter_bytes()):
                 event = parse_event(line)
                 if isinstance(event, OutputEvent):
                     self._sink(event.type, event.raw)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 
-__all__ = ["ServerSentEvent", "server_sent_events"]
+__all__ = ["ServerSentEvent", "server_sent_events", "stream_lines"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +29,12 @@ async def server_sent_events(lines: AsyncIterator[str]) -> AsyncGenerator[Server
         name, _, value = line.partition(":")
         if name:
             fields[name] = value.removeprefix(" ")
+
+
+async def stream_lines(parts: AsyncIterator[bytes]) -> AsyncGenerator[str, None]:
+    """Lines that ended. Only at line feeds: str knows more ends of lines, such as U+2028, which JSON holds as they are."""
+    rest = b""
+    async for part in parts:
+        *lines, rest = (rest + part).split(b"\n")
+        for line in lines:
+            yield line.removesuffix(b"\r").decode(errors="replace")

@@ -17,7 +17,7 @@ from skerry_api.phases import RunPhase
 from skerry_api.stream import STREAM_PATH, STREAM_PORT, StreamEvent
 from skerry_cli.kubectl import Kubectl, KubectlError, find_kubectl
 from skerry_cli.output import ListOutput
-from skerry_cli.sse import server_sent_events
+from skerry_cli.sse import server_sent_events, stream_lines
 from skerry_cli.story import is_over, pod_to_read, told
 from skerry_runner.local.progress import told as told_of_event
 
@@ -85,7 +85,7 @@ class Journal:
             client.stream("GET", f"http://127.0.0.1:{port}{STREAM_PATH}") as answer,
         ):
             answer.raise_for_status()
-            async for event in server_sent_events(answer.aiter_lines()):
+            async for event in server_sent_events(stream_lines(answer.aiter_bytes())):
                 if event.event == StreamEvent.END:
                     return
                 if event.event == StreamEvent.LOST:

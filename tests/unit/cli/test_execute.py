@@ -16,9 +16,18 @@ from skerry_testing.insidestand import InsideStand
 
 async def test_streams_and_exit_code_are_the_command_s_own(inside: InsideStand) -> None:
     done = await inside.skerry(
-        "exec", "hello", "--", "bash", "-c", "pwd; printf '\\xff' ; echo 'two  words' >&2; exit 7"
+        "exec",
+        "hello",
+        "--",
+        "bash",
+        "-c",
+        "pwd; printf '\\xe2\\x80\\xa8\\xc2\\x85' ; echo 'two  words' >&2; exit 7",
     )
-    assert (done.code, done.out, done.error) == (7, b"/mnt/user-data/workspace\n\xff", "two  words\n")
+    assert (done.code, done.out, done.error) == (
+        7,
+        b"/mnt/user-data/workspace\n\xe2\x80\xa8\xc2\x85",
+        "two  words\n",
+    )
     assert {line.split(" -- ")[0] for line in inside.asked if line.startswith("exec")} == {
         "exec --stdin pod/sb-1 --container=sandbox"
     }

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from skerry_cli.kubectl import Kubectl, KubectlError, objects
-from skerry_cli.sse import ServerSentEvent, server_sent_events
+from skerry_cli.sse import ServerSentEvent, server_sent_events, stream_lines
 from skerry_cli.watch import Watcher
 from skerry_runner.stream.buffer import EventBuffer
 from skerry_runner.stream.server import serve_stream
@@ -208,6 +208,14 @@ async def test_server_sent_events_come_whole() -> None:
         ServerSentEvent('{"a": ": b"}', id="1"),
         ServerSentEvent("{}", event="end"),
     ]
+
+
+async def test_lines_end_at_line_feeds_only() -> None:
+    async def parts() -> Any:
+        for part in ("one\u2028\x85 li".encode(), b"ne\r\n\nth", b"ree\nnever ended"):
+            yield part
+
+    assert [line async for line in stream_lines(parts())] == ["one\u2028\x85 line", "", "three"]
 
 
 async def test_objects_come_one_by_one_out_of_a_watch() -> None:
