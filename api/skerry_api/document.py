@@ -12,7 +12,7 @@ from skerry_api.agentprofile import ModelPrice, ToolName
 from skerry_api.base import KubeModel
 from skerry_api.guardrail import Guardrail
 from skerry_api.mcp import McpServer
-from skerry_api.persistence import PersistenceType
+from skerry_api.persistence import DEFAULT_KEEP_RUNS, PersistenceType
 from skerry_api.phases import Acquire
 from skerry_api.pipeline import PipelineSettings
 from skerry_api.privacy import Privacy
@@ -81,6 +81,8 @@ class RunDocument(_Part):
     model: DocumentModel
     sandbox: DocumentSandbox
     persistence: PersistenceType = PersistenceType.EPHEMERAL
+    keep_runs: int = Field(default=DEFAULT_KEEP_RUNS, ge=1)
+    """Of a thread, where its state is a directory."""
     privacy: Privacy = Privacy.FULL
     resume: bool = False
     """An earlier epoch has called tools or asked: what it did is not done again, so its state must be there."""

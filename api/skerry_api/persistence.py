@@ -10,10 +10,11 @@ from pydantic import Field, StringConstraints
 from skerry_api.base import KubeModel, validations
 from skerry_api.common import ObjectName, SecretKeyRef
 
-__all__ = ["Persistence", "PersistenceType", "PostgresPersistence", "StateVolume"]
+__all__ = ["DEFAULT_KEEP_RUNS", "Persistence", "PersistenceType", "PostgresPersistence", "StateVolume"]
 
 DEFAULT_RETENTION = 604_800
 """Seconds: seven days."""
+DEFAULT_KEEP_RUNS = 20
 AccessMode = Literal["ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany"]
 VolumeSize = Annotated[
     str, StringConstraints(min_length=1, max_length=32, pattern=r"^[1-9][0-9]*(Mi|Gi|Ti|M|G|T)$")
@@ -48,6 +49,12 @@ class StateVolume(KubeModel):
         ge=0,
         le=315_360_000,
         description="How long the volume is kept after the thread's last run has ended, in seconds.",
+    )
+    keep_runs: int = Field(
+        default=DEFAULT_KEEP_RUNS,
+        ge=1,
+        le=1000,
+        description="How many of the thread's runs keep artifacts and journal on it: older runs' go when a run begins.",
     )
 
 

@@ -23,6 +23,7 @@ from skerry_api.document import (
 )
 from skerry_api.mcp import needs_sandbox
 from skerry_api.names import sandbox_id
+from skerry_api.persistence import StateVolume
 from skerry_api.phases import Acquire, OutcomeClass
 from skerry_api.problems import Problem
 from skerry_api.skills import SKILL_FILE
@@ -249,6 +250,7 @@ def _document(run: AgentRun, profile: AgentProfile, texts: Texts, epoch: int) ->
             allow_local_bash=profile.spec.sandbox.allow_local_bash,
         ),
         persistence=profile.spec.persistence.type,
+        keep_runs=(profile.spec.persistence.volume or StateVolume()).keep_runs,
         privacy=profile.spec.privacy,
         resume=epoch > 1 and has_acted(run),
         tools=_tools(profile.spec),

@@ -30,6 +30,7 @@ from skerry_runner.local.status import with_journal_fault
 from skerry_runner.local.threads import ThreadBusy, default_data_dir, held_thread, thread_folder
 from skerry_runner.local.yamldoc import FileProblem
 from skerry_runner.ports import Ports, RunResult
+from skerry_runner.pruning import JOURNAL, prune
 
 __all__ = ["Request", "run_locally"]
 
@@ -139,7 +140,8 @@ async def _carry_out(
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, on_signal, number)
-    sinks: list[Sink] = [FileSink(request.journal or folder / "journal.jsonl")]
+    prune(folder, assignment.document.run.uid, assignment.document.keep_runs)
+    sinks: list[Sink] = [FileSink(request.journal or folder / JOURNAL)]
     if request.output is Output.TEXT:
         sinks.append(ProgressSink(sys.stderr))
     document, fault = assignment.document, _JournalFault()

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from skerry_api.document import API_KEY_ENV, DSN_ENV, RunDocument
 from skerry_api.guardrail import GUARDRAIL_HEADERS_ENV
 from skerry_api.mcp import HEADERS_ENV_PREFIX
+from skerry_api.persistence import PersistenceType
 from skerry_api.phases import OutcomeClass
 from skerry_runner.cluster.environment import BadEnvironment, Environment, read_environment
 from skerry_runner.cluster.http import HttpRunPort
@@ -24,6 +25,7 @@ from skerry_runner.cluster.logs import JsonFormatter, configure_logs
 from skerry_runner.cluster.session import Session
 from skerry_runner.journal import FileSink, Journal, OnFault, Sink, StreamSink
 from skerry_runner.ports import Ports, RunResult
+from skerry_runner.pruning import JOURNAL, prune
 from skerry_runner.stream.buffer import EventBuffer
 
 log = logging.getLogger("skerry_runner")
@@ -55,10 +57,12 @@ def _open_journal(
 ) -> Journal:
     sinks: list[Sink] = [StreamSink(sys.stdout), live]
     missing = None
+    if document.persistence is PersistenceType.VOLUME:
+        prune(env.state, document.run.uid, document.keep_runs)
     try:
-        sinks.append(FileSink(env.state / "journal.jsonl"))
+        sinks.append(FileSink(env.state / JOURNAL))
     except OSError as error:
-        missing = f"journal.jsonl can't be opened: {error.strerror or error}"
+        missing = f"{JOURNAL} can't be opened: {error.strerror or error}"
         log.warning("the journal goes to stdout alone: %s", missing)
     return Journal(
         sinks,

@@ -53,6 +53,7 @@ class ClosingJournal(JournalPort, Protocol):
 
 
 OpenJournal = Callable[[RunDocument, OnFault], ClosingJournal]
+"""Called in a thread: may block."""
 
 
 def _utc_now() -> datetime:
@@ -150,7 +151,8 @@ class Session:
         def on_fault(fault: str | None) -> None:
             loop.call_soon_threadsafe(reporter.journal_faulty, fault)
 
-        journal = self.open_journal(document, on_fault)
+        # Its volume may be slow, and hold much that is to go first.
+        journal = await asyncio.to_thread(self.open_journal, document, on_fault)
         sandboxes = ClusterSandboxes(document, standing.own, reporter)
         ports = Ports(
             reporter=reporter, sandboxes=sandboxes, journal=journal, cancellation=cancellation,

@@ -111,6 +111,15 @@ async def test_a_run_without_tools_reports_its_answer_and_asks_for_no_sandbox(ep
     assert (epoch.folder / "stdout").read_text() == (epoch.folder / "journal.jsonl").read_text()
 
 
+async def test_runs_that_a_thread_s_volume_has_no_more_room_for_leave_its_journal(epoch: Epoch) -> None:
+    older = [f'{{"seq":1,"time":"2026-05-08T12:00:00.000Z","run":"{run}","epoch":1}}\n' for run in "ab"]
+    (epoch.folder / "journal.jsonl").write_text("".join(older))
+    await epoch.start(TALK, profile={"persistence": {"type": "Volume", "volume": {"keepRuns": 2}}})
+    assert await epoch.ended() == 0, epoch.logs
+    assert epoch.document is not None
+    assert list(dict.fromkeys(line["run"] for line in epoch.journal())) == ["b", epoch.document.run.uid]
+
+
 async def test_the_runner_owns_its_fields_and_no_others(epoch: Epoch) -> None:
     await epoch.start(TALK)
     await epoch.ended()

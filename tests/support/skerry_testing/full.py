@@ -87,7 +87,8 @@ _PROFILE_SPEC: Json = {
     "sandbox": {"classRef": {"name": "c"}, "acquire": "Eager", "allowLocalBash": True},
     "persistence": {
         "type": "Volume", "postgres": {"dsnSecretRef": {"name": "s", "key": "k"}},
-        "volume": {"size": "2Gi", "storageClassName": "fast", "accessMode": "ReadWriteMany", "retentionSeconds": 5},
+        "volume": {"size": "2Gi", "storageClassName": "fast", "accessMode": "ReadWriteMany", "retentionSeconds": 5,
+            "keepRuns": 3},
     },
     "tools": {"enabled": ["bash"]},
     "mcpServers": [MCP_SERVER],

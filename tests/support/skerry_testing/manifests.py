@@ -202,7 +202,8 @@ _PROFILE_CASES: list[tuple[str, Json, str]] = [
     ("profile: a volume per thread", a_profile(persistence={"type": "Volume"}), ""),
     ("profile: a volume of its own kind",
      a_profile(persistence={"type": "Volume", "volume": {"size": "512Mi", "storageClassName": "fast",
-                                                         "accessMode": "ReadWriteOncePod", "retentionSeconds": 0}}), ""),
+                                                         "accessMode": "ReadWriteOncePod", "retentionSeconds": 0,
+                                                         "keepRuns": 1}}), ""),
     ("profile: a database", a_profile(persistence=_DATABASE), ""),
     ("profile: a database without its Secret", a_profile(persistence={"type": "Postgres"}),
      "spec.persistence.postgres"),
@@ -220,6 +221,8 @@ _PROFILE_CASES: list[tuple[str, Json, str]] = [
     ("profile: a volume kept for less than nothing",
      a_profile(persistence={"type": "Volume", "volume": {"retentionSeconds": -1}}),
      "spec.persistence.volume.retentionSeconds"),
+    ("profile: a volume that keeps no run",
+     a_profile(persistence={"type": "Volume", "volume": {"keepRuns": 0}}), "spec.persistence.volume.keepRuns"),
     ("profile: name with dots", a_profile(name="team.coder"), ""),
 ]  # fmt: skip
 

@@ -105,11 +105,13 @@ class Epoch:
 
     # The runner's
 
-    async def start(self, script: str, *, named: bool = True, **spec: Any) -> None:
+    async def start(
+        self, script: str, *, named: bool = True, profile: Json | None = None, **spec: Any
+    ) -> None:
         """Make run, Pod and status, then start the runner. `named`: status names its Pod from the first."""
         raw = await self.api.create(a_run(self.NAME, model={"script": script}, **spec))
-        profile = AgentProfile.read(a_profile("p"))
-        document = resolve(AgentRun.read(raw), profile, {}, epoch=1)
+        made = AgentProfile.read(a_profile("p", **(profile or {})))
+        document = resolve(AgentRun.read(raw), made, {}, epoch=1)
         assert isinstance(document, RunDocument), document
         self.document = document
         pod = await self.api.create(_pod(runner_pod_name(self.NAME, 1)))

@@ -268,6 +268,17 @@ def test_what_is_wrong_with_the_journal_stands_in_the_output_as_in_a_status(lapt
     assert (gap["status"], gap["reason"], gap["message"]) == ("False", "JournalUnwritable", words)
 
 
+def test_a_thread_keeps_the_journal_of_as_many_runs_as_its_profile_says(laptop: Laptop) -> None:
+    profile = laptop.folder / "profile.yaml"
+    profile.write_text(profile.read_text() + "  persistence: {type: Volume, volume: {keepRuns: 2}}\n")
+    for _ in range(3):
+        assert laptop.run("steps: [{say: hi}]", "--thread", "t").returncode == 0
+    lines = laptop.journal()
+    assert len({line["run"] for line in lines}) == 2
+    assert [line["type"] for line in lines].count("run.end") == 2
+    assert lines[0]["type"] == "run.start"
+
+
 def test_the_journal_may_go_elsewhere(laptop: Laptop) -> None:
     assert laptop.run(WORK, "--journal", "sub/j.jsonl").returncode == 0
     lines = (laptop.folder / "sub" / "j.jsonl").read_text().splitlines()
