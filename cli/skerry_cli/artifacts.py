@@ -53,10 +53,10 @@ async def _artifacts(kubectl: Kubectl, name: str, output: ListOutput, fetch: Fet
     run = AgentRun.model_validate(await kubectl.json("get", "agentrun", name))
     runner = run.status.runner
     listed = (runner.artifacts if runner else None) or ()
+    if not listed:
+        print(f"AgentRun {name} presented no files", file=sys.stderr)
     if fetch is None:
         _show(listed, output)
-        if not listed:
-            print(f"AgentRun {name} presented no files", file=sys.stderr)
         return 0
     failures = await _fetch_all(kubectl, run, listed, fetch)
     for failure in failures:

@@ -25,7 +25,9 @@ def told(before: Json | None, run: Json) -> list[str]:
     if question is not None and question != _open_question(before or {}):
         lines += [f"  {line}".rstrip() for line in question_text(question).splitlines()]
         options = " or --option N" if question.options else ""
-        lines.append(f"  answer it with: skerry answer {run['metadata']['name']} --text TEXT{options}")
+        meta = run["metadata"]
+        where = f"{meta['name']} -n {meta['namespace']}" if meta.get("namespace") else meta["name"]
+        lines.append(f"  answer it with: skerry answer {where} --text TEXT{options}")
     if _asked(new) and not _asked(old):
         lines.append("the agent needs a sandbox: the runner asks for one")
     given, gave = new.get("sandbox") or {}, old.get("sandbox") or {}

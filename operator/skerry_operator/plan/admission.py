@@ -58,8 +58,9 @@ def _alive(entry: QueueEntry) -> bool:
 
 
 def _age(entry: QueueEntry) -> tuple[str, str]:
+    """Times have whole seconds; within one the name decides, so that `kubectl apply -f DIR` has an order to rely on."""
     meta = entry.run.metadata
-    return (meta.creation_timestamp.isoformat() if meta.creation_timestamp else "", meta.uid)
+    return (meta.creation_timestamp.isoformat() if meta.creation_timestamp else "", meta.name)
 
 
 def _inside(observed: ObservedQueue, entry: QueueEntry) -> bool:

@@ -134,6 +134,12 @@ def test_what_cannot_be_had_is_said_and_the_rest_fetched(stand: Stand) -> None:
     assert (stand.folder / "deleted").exists()
 
 
+def test_of_nothing_presented_nothing_is_fetched_and_that_is_said(stand: Stand) -> None:
+    stand.run()
+    done = stand.skerry("hello", "--to", str(stand.folder / "to"))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "AgentRun hello presented no files\n")
+
+
 def test_a_pod_that_does_not_start_is_taken_away_too(stand: Stand) -> None:
     stand.run(artifact(f"{OUTPUTS}/a"))
     (stand.folder / "never-ready").touch()

@@ -66,6 +66,8 @@ def test_a_question_is_told_once_with_how_to_answer_it() -> None:
         "AwaitingInput", "  Which· one?", "", "    1. red", "    2. blue",
         "  answer it with: skerry answer hello --text TEXT or --option N",
     ]  # fmt: skip
+    asking["metadata"]["namespace"] = "runs"
+    assert told(None, asking)[-1] == "  answer it with: skerry answer hello -n runs --text TEXT or --option N"
     assert told(asking, asking) == []
     assert told(asking, _run(phase="Provisioning", epoch=2)) == ["Provisioning"]
 

@@ -70,9 +70,9 @@ def test_a_question_is_asked_and_answered(tmp_path: Path) -> None:
 
 def test_a_thread_is_gone_on_with(tmp_path: Path) -> None:
     thread = EXAMPLES / "thread"
-    code, run, said = _run(thread / "profile.yaml", thread / "again.yaml", data=tmp_path / "other")
+    code, run, said = _run(thread / "profile.yaml", thread / "2-again.yaml", data=tmp_path / "other")
     assert (code, run["status"]["runner"]["outcome"]["reason"]) == (1, "ScriptMismatch"), said
-    for name, answer in (("first", "Noted, 12 beds."), ("again", "There are 12 beds.")):
+    for name, answer in (("1-first", "Noted, 12 beds."), ("2-again", "There are 12 beds.")):
         code, run, said = _run(thread / "profile.yaml", thread / f"{name}.yaml", data=tmp_path)
         assert (code, run["status"]["runner"]["answer"]) == (0, answer), said
 

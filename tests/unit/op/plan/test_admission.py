@@ -38,7 +38,11 @@ def old(name: str, age: int, **more: Any) -> AgentRun:
     return a_run(name, created=after(-age), **more)
 
 
-def test_oldest_first_and_then_by_uid() -> None:
+def test_oldest_first_and_then_by_name() -> None:
+    first, second = old("a", 3), old("b", 3)
+    first.metadata.uid, second.metadata.uid = "uid-b", "uid-a"  # Random, so no order to rely on.
+    plan = decide(second, first, cap=1)
+    assert (plan.decisions["uid-b"], said(plan)["a"]) == (Admitted(), "1 NamespaceLimit")
     runs = [old("c", 1), old("a", 3), old("b", 3), old("d", 0)]
     assert said(decide(*runs)) == {"a": "in", "b": "in", "c": "1 NamespaceLimit", "d": "2 NamespaceLimit"}
 
