@@ -35,6 +35,8 @@ class Report:
     privacy: Privacy = Privacy.FULL
     answer_id: str | None = None
     """Of the message whose text the answer is."""
+    earlier: Progress = Progress()
+    """Where the epoch before this one stood."""
 
     def wire(self) -> dict[str, Any]:
         """The status to apply."""
@@ -47,7 +49,7 @@ class Report:
     ) -> Report:
         """Without artifacts those that stand there stay: their copies do."""
         return self._with(
-            progress=self._further(progress), usage=usage, artifacts=artifacts or self.runner.artifacts
+            progress=self.further(progress), usage=usage, artifacts=artifacts or self.runner.artifacts
         )
 
     def asking(self, request: SandboxRequest) -> Report:
@@ -65,7 +67,7 @@ class Report:
 
     def ended(self, result: RunResult) -> Report:
         told = self._with(
-            progress=self._further(result.progress),
+            progress=self.further(result.progress),
             usage=result.usage,
             question=result.question,
             answer=result.answer,
@@ -75,10 +77,15 @@ class Report:
         )
         return replace(told, sandbox_id=result.sandbox_id or self.sandbox_id, answer_id=result.answer_id)
 
-    def _further(self, progress: Progress) -> Progress:
-        """What an earlier epoch called has been called: from this the operator knows that the run can't begin anew."""
-        before = self.runner.progress.tool_calls if self.runner.progress else 0
-        return progress.model_copy(update={"tool_calls": max(progress.tool_calls, before)})
+    def further(self, progress: Progress) -> Progress:
+        """Calls of tools are counted anew by each epoch, and a title is made once for a thread; the run's are told.
+
+        From the calls the operator knows, too, that the run can't begin anew.
+        """
+        calls = self.earlier.tool_calls + progress.tool_calls
+        return progress.model_copy(
+            update={"tool_calls": calls, "title": progress.title or self.earlier.title}
+        )
 
     def _with(self, **changes: Any) -> Report:
         return replace(self, runner=self.runner.model_copy(update=changes))
@@ -93,4 +100,6 @@ def seed(live: RunView, identity: Identity, privacy: Privacy = Privacy.FULL) -> 
         progress=live.progress,
         artifacts=live.artifacts,
     )
-    return Report(runner=own, sandbox_id=live.sandbox_id, privacy=privacy)
+    return Report(
+        runner=own, sandbox_id=live.sandbox_id, privacy=privacy, earlier=live.progress or Progress()
+    )

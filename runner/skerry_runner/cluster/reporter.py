@@ -121,7 +121,7 @@ class ClusterReporter(Reporter):
             epoch=self._standing.identity.epoch,
             outcome=result.outcome,
             stop_reason=result.stop_reason,
-            progress=result.progress,
+            progress=self._writer.report.further(result.progress),
             usage=result.usage,
             question=result.question,
             answer=result.answer,

@@ -39,10 +39,9 @@ def old(name: str, age: int, **more: Any) -> AgentRun:
 
 
 def test_oldest_first_and_then_by_name() -> None:
-    first, second = old("a", 3), old("b", 3)
-    first.metadata.uid, second.metadata.uid = "uid-b", "uid-a"  # Random, so no order to rely on.
-    plan = decide(second, first, cap=1)
-    assert (plan.decisions["uid-b"], said(plan)["a"]) == (Admitted(), "1 NamespaceLimit")
+    # uids are random, so no order to rely on.
+    first, second = a_run("a", uid="uid-2", created=NOW), a_run("b", uid="uid-1", created=NOW)
+    assert said(decide(second, first, cap=1)) == {"2": "in", "1": "1 NamespaceLimit"}
     runs = [old("c", 1), old("a", 3), old("b", 3), old("d", 0)]
     assert said(decide(*runs)) == {"a": "in", "b": "in", "c": "1 NamespaceLimit", "d": "2 NamespaceLimit"}
 

@@ -18,6 +18,16 @@ def test_a_new_epoch_drops_the_old_report_and_keeps_the_sandbox() -> None:
     }
 
 
+def test_a_title_of_an_earlier_epoch_stays_until_there_is_another() -> None:
+    runner = {"epoch": 1, "podUID": "old", "progress": {"toolCalls": 1, "title": "Beds"}}
+    first = seed(view_of({"status": {"runner": runner}}), US)
+    titles = [
+        first.counted(Progress(title=title), Usage()).wire()["runner"]["progress"]["title"]
+        for title in (None, "Rows")
+    ]
+    assert titles == ["Beds", "Rows"]
+
+
 def test_what_earlier_epochs_called_has_been_called() -> None:
     def told(calls: int) -> int:
         runner = {"epoch": 1, "podUID": "old", "progress": {"turn": 2, "modelCalls": 2, "toolCalls": calls}}
@@ -26,7 +36,7 @@ def test_what_earlier_epochs_called_has_been_called() -> None:
         own = first.counted(Progress(turn=2), Usage()).wire()["runner"]["progress"]["toolCalls"]
         assert first.ended(DONE).wire()["runner"]["progress"]["toolCalls"] == own
         further = first.counted(Progress(turn=3, tool_calls=2), Usage())
-        assert further.wire()["runner"]["progress"]["toolCalls"] == max(2, calls)
+        assert further.wire()["runner"]["progress"]["toolCalls"] == calls + 2
         return int(own)
 
     assert (told(0), told(1), told(5)) == (0, 1, 5)
