@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import random
 from collections.abc import Callable
 from typing import TypeVar
 
 from skerry_runner.cluster.pace import Pace
-from skerry_runner.cluster.port import ApiError, ApiNotFound, EventType, RunPort
+from skerry_runner.cluster.port import ApiError, ApiNotFound, ApiUnauthorized, EventType, RunPort
 from skerry_runner.cluster.view import RunView, deleted, view_of
 
 __all__ = ["OwnRun", "read_run"]
@@ -18,15 +19,22 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-async def read_run(port: RunPort, pace: Pace) -> RunView:
-    """Read the run, however long that takes; a missing one is a view too."""
-    failures = 0
+async def read_run(port: RunPort, pace: Pace, *, unauthorized: float = math.inf) -> RunView:
+    """Read the run, however long that takes; a missing one is a view too.
+
+    Raises ApiUnauthorized when nothing but 401 came for `unauthorized` seconds.
+    """
+    failures, now = 0, asyncio.get_running_loop().time
+    since: float | None = None
     while True:
         try:
             return view_of(await port.get())
         except ApiNotFound:
             return deleted()
         except ApiError as error:
+            since = (since or now()) if isinstance(error, ApiUnauthorized) else None
+            if since is not None and now() - since >= unauthorized:
+                raise
             failures += 1
             log.warning("cannot read the run (attempt %d): %s", failures, error)
             await asyncio.sleep(_back_off(failures, pace))
@@ -57,7 +65,7 @@ class OwnRun:
             return found
 
     async def follow(self) -> None:
-        """Keep the view new, until cancelled or the run is gone."""
+        """Keep the view new, until cancelled or the run is gone. Raises ApiUnauthorized when our token is worth nothing."""
         failures = 0
         version = self._view.resource_version
         while self._view.exists:
@@ -78,7 +86,7 @@ class OwnRun:
             failures += 1
             await asyncio.sleep(_back_off(failures, self._pace))
             # What happened meanwhile is read, not guessed: the server may have forgotten where we stood.
-            view = await read_run(self._port, self._pace)
+            view = await read_run(self._port, self._pace, unauthorized=self._pace.unauthorized)
             version = view.resource_version
             await self._see(view)
 

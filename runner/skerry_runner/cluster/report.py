@@ -5,7 +5,7 @@ A server-side apply drops what it omits, so every write is the whole value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from skerry_api.privacy import Privacy
@@ -35,7 +35,7 @@ class Report:
     privacy: Privacy = Privacy.FULL
     answer_id: str | None = None
     """Of the message whose text the answer is."""
-    earlier: Progress = Progress()
+    earlier: Progress = field(default_factory=Progress)
     """Where the epoch before this one stood."""
 
     def wire(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from skerry_runner.cluster.givenfiles import UnreadableFiles, read_files
 from skerry_runner.cluster.mountedskills import UnreadableSkill, read_skills
 from skerry_runner.cluster.own_run import OwnRun, read_run
 from skerry_runner.cluster.pace import Pace
-from skerry_runner.cluster.port import RunPort
+from skerry_runner.cluster.port import ApiUnauthorized, RunPort
 from skerry_runner.cluster.questions import ClusterQuestions
 from skerry_runner.cluster.report import seed
 from skerry_runner.cluster.reporter import ClusterReporter
@@ -101,7 +101,7 @@ class Session:
         )  # fmt: skip
         async with asyncio.TaskGroup() as group:
             helpers = [
-                group.create_task(standing.own.follow()),
+                group.create_task(_follow(standing.own, cancellation)),
                 group.create_task(writer.run()),
                 group.create_task(standing.relay(cancellation)),
                 group.create_task(self._relay_sigterm(cancellation)),
@@ -173,6 +173,15 @@ class Session:
         finally:
             await sandboxes.release()
             await journal.close()
+
+
+async def _follow(own: OwnRun, cancellation: Cancellation) -> None:
+    """Deaf to cancel, suspend and answers this Pod is of no use; what becomes of the run is the operator's to say."""
+    try:
+        await own.follow()
+    except ApiUnauthorized as error:
+        log.error("the token of this Pod is taken no more, so the epoch ends: %s", error)  # noqa: TRY400 - the words say all
+        cancellation.request(CancelReason.INTERRUPTED)
 
 
 async def _refuse(reason: str, fault: Exception | None, reporter: ClusterReporter) -> Outcome:

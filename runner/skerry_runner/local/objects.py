@@ -92,7 +92,7 @@ def check_document(document: Document, *, local: bool) -> list[FileProblem]:
     """Every problem of one document; `local` as `strict.check` takes it. Never raises."""
     raw = document.raw
     kind = raw.get("kind") if isinstance(raw, dict) else None
-    if kind in KINDS or not isinstance(raw, dict):
+    if not isinstance(kind, str) or kind in KINDS:
         problems = check(raw, local=local)
         if kind == AgentProfile.KIND and not problems:
             problems = list(profile_faults(AgentProfile.read(whole(raw))))

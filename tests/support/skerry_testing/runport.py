@@ -15,6 +15,7 @@ from skerry_runner.cluster.port import (
     ApiExpired,
     ApiForbidden,
     ApiNotFound,
+    ApiUnauthorized,
     ApiUnavailable,
     EventType,
     RunEvent,
@@ -44,6 +45,8 @@ class MemoryRunPort(RunPort):
         self.watches: list[str] = []
         self.faults: deque[ApiError] = deque()
         self.down = False
+        self.known = True
+        """Whether our token is taken; reads and watches find out, for reports there are `faults`."""
         self.admit = True
         self._version = 1
         self._oldest = 1
@@ -54,6 +57,7 @@ class MemoryRunPort(RunPort):
     @override
     async def get(self) -> dict[str, Any]:
         self._check_up()
+        self._check_known()
         self.gets += 1
         if self.raw is None:
             raise ApiNotFound("404: gone")
@@ -62,6 +66,7 @@ class MemoryRunPort(RunPort):
     @override
     async def watch(self, resource_version: str) -> AsyncIterator[RunEvent]:
         self._check_up()
+        self._check_known()
         self.watches.append(resource_version)
         seen = int(resource_version)
         if seen < self._oldest:
@@ -131,6 +136,10 @@ class MemoryRunPort(RunPort):
 
     def _after(self, seen: int) -> list[tuple[int, RunEvent]]:
         return [(version, event) for version, event in self._events if version > seen]
+
+    def _check_known(self) -> None:
+        if not self.known:
+            raise ApiUnauthorized("401: Unauthorized")
 
     def _check_up(self) -> None:
         if self.down:

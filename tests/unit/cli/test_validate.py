@@ -92,6 +92,11 @@ def test_standard_input_and_nothing_to_look_at() -> None:
     assert said(PROFILE, secret) == []
 
 
+@pytest.mark.parametrize("kind", ["{a: 1}", "[AgentRun]", "7", "null", "true", "2026-12-01"])
+def test_a_kind_that_is_no_text_is_a_problem_like_others(kind: str) -> None:
+    assert any(" kind: " in line for line in said(f"{HEAD}kind: {kind}\n"))
+
+
 @pytest.mark.parametrize(
     ("run", "profile", "words"),
     [

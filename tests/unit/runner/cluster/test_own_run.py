@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
 
 from skerry_runner.cluster.own_run import OwnRun, read_run
 from skerry_runner.cluster.pace import Pace
+from skerry_runner.cluster.port import ApiUnauthorized
 from skerry_runner.cluster.view import RunView
 from skerry_testing.eventually import eventually
 from skerry_testing.runport import MemoryRunPort
@@ -64,6 +68,29 @@ async def test_a_server_that_forgot_where_we_stood_is_read_anew() -> None:
         await port.set_down(False)
         assert await own.until(cancel_seen)
     assert port.watches[-1] == own.view.resource_version
+
+
+async def test_a_token_that_stays_worthless_is_told_and_one_that_is_renewed_is_not() -> None:
+    port = MemoryRunPort()
+    pace = replace(QUICK, unauthorized=0.2)
+    own = OwnRun(port, await read_run(port, pace), pace)
+    async with asyncio.timeout(PATIENCE):
+        following = asyncio.create_task(own.follow())
+        await eventually(lambda: port.watches)
+        for _ in range(2):
+            port.known = False
+            await port.set_down(True)  # ends the watch
+            await port.set_down(False)
+            await asyncio.sleep(0.05)
+            port.known = True
+            seen = len(port.watches)
+            await eventually(lambda seen=seen: len(port.watches) > seen)
+        assert not following.done()
+        port.known = False
+        await port.set_down(True)
+        await port.set_down(False)
+        with pytest.raises(ApiUnauthorized):
+            await following
 
 
 async def test_the_end_of_the_run_is_a_view_too() -> None:

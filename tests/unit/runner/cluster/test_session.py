@@ -14,7 +14,7 @@ from skerry_api.document import RunDocument
 from skerry_api.phases import OutcomeClass
 from skerry_api.report import Outcome, Progress, RunArtifact, Usage
 from skerry_runner.cluster.pace import Pace
-from skerry_runner.cluster.port import ApiError, ApiForbidden, ApiRejected
+from skerry_runner.cluster.port import ApiError, ApiForbidden, ApiRejected, ApiUnauthorized
 from skerry_runner.cluster.session import CarryOut
 from skerry_runner.events import SandboxAcquired
 from skerry_runner.journal import FileSink, Journal, OnFault
@@ -173,6 +173,24 @@ async def test_a_server_that_stays_away_is_waited_for_within_bounds(pod: Pod, si
     assert pod.port.applied == []
     assert pod.termination is not None
     assert pod.termination.answer == "42"
+
+
+async def test_a_pod_whose_token_is_worth_nothing_any_more_ends_its_epoch(pod: Pod) -> None:
+    """It would hear of no cancel and no answer."""
+
+    async def core(document: RunDocument, ports: Ports) -> RunResult:
+        working = asyncio.create_task(until_told(document, ports))
+        await eventually(lambda: pod.port.watches)
+        pod.port.known = False
+        pod.port.faults.extend(ApiUnauthorized("401: Unauthorized") for _ in range(10_000))
+        await pod.port.set_down(True)
+        await pod.port.set_down(False)
+        return await working
+
+    outcome = await run(pod, core, replace(QUICK, unauthorized=0.05))
+    assert outcome.class_ is OutcomeClass.INTERRUPTED
+    assert pod.termination is not None
+    assert pod.termination.outcome == outcome
 
 
 async def test_sigterm_before_the_server_ever_answered(pod: Pod) -> None:
