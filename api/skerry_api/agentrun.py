@@ -168,6 +168,11 @@ class SandboxUse(KubeModel):
 
     name: str = Field(max_length=253, description="Name of the Sandbox, which is the sandboxId.")
     state: SandboxState = Field(description="Pending, Ready, Replacing, Released or Lost.")
+    class_name: str | None = Field(
+        default=None,
+        max_length=253,
+        description="SandboxClass that it was made from; a replacement is made from it too, whatever the profile says by then.",
+    )
     pod_uid: str | None = Field(
         default=None, alias="podUID", max_length=64, description="UID of the sandbox Pod."
     )

@@ -24,7 +24,7 @@ from skerry_api.document import (
 from skerry_api.mcp import needs_sandbox
 from skerry_api.names import sandbox_id
 from skerry_api.persistence import StateVolume
-from skerry_api.phases import Acquire, OutcomeClass
+from skerry_api.phases import Acquire, OutcomeClass, SandboxState
 from skerry_api.problems import Problem
 from skerry_api.skills import SKILL_FILE
 
@@ -74,7 +74,10 @@ def has_acted(run: AgentRun) -> bool:
 
 
 def class_of(run: AgentRun, profile: AgentProfile) -> str:
-    """Name of the SandboxClass that the run asks for, allowed or not."""
+    """Name of the SandboxClass that the run asks for, allowed or not; of a run that has a sandbox, that one's."""
+    held = run.status.sandbox
+    if held is not None and held.class_name is not None and held.state is not SandboxState.RELEASED:
+        return held.class_name
     chosen = run.spec.sandbox.class_ref if run.spec.sandbox else None
     return (chosen or profile.spec.sandbox.class_ref).name
 

@@ -91,6 +91,7 @@ def use_of(
     use = SandboxUse(
         name=name,
         state=SandboxState.READY,
+        class_name=held.spec.class_ref.name,
         pod_uid=held.status.pod_uid,
         replacements=held.status.replacements or 0,
         endpoint=held.status.endpoint,

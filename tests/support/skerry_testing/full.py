@@ -27,7 +27,7 @@ OPERATOR_STATUS: Json = {
     "podUID": UID, "threadId": "chat-7", "profile": {"uid": UID, "generation": 4}, "startTime": NOW,
     "epochTime": NOW, "runningTime": NOW, "pausedSince": NOW, "pausedSeconds": 5, "completionTime": NOW, "deadline": NOW, "cancelled": False,
     "sandbox": {
-        "name": "sbx-1", "state": "Ready", "podUID": UID, "replacements": 1,
+        "name": "sbx-1", "state": "Ready", "className": "default", "podUID": UID, "replacements": 1,
         "endpoint": "http://192.0.2.1:8090", "grant": "a.b.c",
     },
 }  # fmt: skip

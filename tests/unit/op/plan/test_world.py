@@ -104,7 +104,7 @@ def test_the_second_run_of_a_thread_waits_and_takes_the_parked_sandbox() -> None
     )
     assert world.sandboxes[box]["status"]["holder"]["name"] == "b"
     assert world.runs["b"]["status"]["sandbox"] | {"grant": ""} == {
-        "name": box, "state": "Ready", "podUID": uid, "replacements": 0, "endpoint": "http://10.1.1.1:8090", "grant": "",
+        "name": box, "state": "Ready", "className": "default", "podUID": uid, "replacements": 0, "endpoint": "http://10.1.1.1:8090", "grant": "",
     }  # fmt: skip
 
 

@@ -43,6 +43,19 @@ class TestAcquire:
         assert create.manifest["metadata"]["labels"]["skerry.dev/operator-made"] == "true"
         assert "ownerReferences" not in create.manifest["metadata"]
 
+    @pytest.mark.parametrize(
+        ("state", "made_of"), [("Ready", "former"), ("Replacing", "former"), ("Released", "default")]
+    )
+    def test_one_that_was_deleted_under_its_run_is_made_of_the_same_class_again(
+        self, state: str, made_of: str
+    ) -> None:
+        use = {"name": "sbx", "state": state, "className": "former", "podUID": "pod-old"}
+        [create] = plan_sandbox(
+            see(None, runs=(asking(status=ASKED | {"sandbox": use}),)), NOW, SETTINGS
+        ).actions
+        assert isinstance(create, CreateSandbox)
+        assert create.manifest["spec"]["classRef"] == {"name": made_of}
+
     def test_that_of_a_run_that_is_its_own_thread_is_owned_by_it(self) -> None:
         [create] = plan_sandbox(see(None, runs=(asking(threadId=None),)), NOW, SETTINGS).actions
         assert isinstance(create, CreateSandbox)
