@@ -59,8 +59,8 @@ async def test_an_endpoint_decides_each_call_and_without_it_none_is_made(world: 
     (unreached,) = [event for event in world.journal(refused["podName"]) if event["type"] == "guardrail"]
     assert (unreached["id"], unreached["code"]) == ("n1", "no-decision")
 
-    ended = await world.api.get("Pod", POLICY)
-    assert ended["status"]["phase"] == "Succeeded", "it went as a program ends, in the midst of a request"
+    # It went as a program ends, in the midst of a request.
+    await world.api.wait_for("Pod", POLICY, lambda pod: pod["status"]["phase"] == "Succeeded")
     asked = [
         json.loads(line) for line in world.kubectl("logs", POLICY).stdout.splitlines() if line.startswith("{")
     ]

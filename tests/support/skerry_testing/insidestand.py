@@ -44,7 +44,8 @@ class InsideStand:
     @asynccontextmanager
     async def started(self, *arguments: str, **pipes: int) -> AsyncIterator[asyncio.subprocess.Process]:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "skerry_cli", *arguments, cwd=self.folder,
+            # A shell has what it starts in the background ignore interrupts, and that is handed down.
+            "env", "--default-signal=INT", sys.executable, "-m", "skerry_cli", *arguments, cwd=self.folder,
             env={**os.environ, "SKERRY_KUBECTL": str(self.folder / "kubectl")},
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
             stdin=pipes.get("stdin", asyncio.subprocess.DEVNULL),
