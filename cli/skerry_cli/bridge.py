@@ -33,25 +33,24 @@ class Refused(Exception):
 class Door:
     """HTTP calls to the sandboxd of one Pod. Every call raises KubectlError where kubectl fails, or Refused."""
 
-    def __init__(self, kubectl: Kubectl, pod: str) -> None:
+    def __init__(self, kubectl: Kubectl, pod: str, http: httpx.AsyncClient) -> None:
         self._kubectl = kubectl
+        self._http = http
         self._exec = ("exec", "--stdin", f"pod/{pod}", "--container=sandbox", "--", *CONNECT)
         self._said = ""
         self._open: set[asyncio.Task[None]] = set()
-        self._http = httpx.AsyncClient()
 
     @classmethod
     @asynccontextmanager
     async def opened(cls, kubectl: Kubectl, pod: str) -> AsyncIterator[Door]:
-        door = cls(kubectl, pod)
         with tempfile.TemporaryDirectory(prefix="skerry-") as folder:
             path = Path(folder) / "sandboxd.sock"
-            server = await asyncio.start_unix_server(door._accept, path)
             transport = httpx.AsyncHTTPTransport(uds=str(path))
+            http = httpx.AsyncClient(transport=transport, base_url="http://sandboxd", timeout=_SILENCE)
+            door = cls(kubectl, pod, http)
+            server = await asyncio.start_unix_server(door._accept, path)
             try:
-                async with httpx.AsyncClient(
-                    transport=transport, base_url="http://sandboxd", timeout=_SILENCE
-                ) as door._http:
+                async with http:
                     yield door
             finally:
                 server.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 import stat
 import sys
@@ -14,9 +13,8 @@ from pathlib import Path, PurePosixPath
 
 from skerry_api.sandboxd_api import HEADER_FILE_SIZE, FileKind, FileList, FileStat, Reason
 from skerry_cli.bridge import Door, Refused
-from skerry_cli.execute import BAD_INPUT, entered
-from skerry_cli.kubectl import Kubectl, KubectlError, find_kubectl
-from skerry_cli.sandboxes import NoSandbox
+from skerry_cli.entry import by_kubectl, entered
+from skerry_cli.kubectl import Kubectl
 
 __all__ = ["BadCopy", "Remote", "below", "copy", "parse"]
 
@@ -47,17 +45,16 @@ def parse(text: str) -> Remote | Path:
 
 def copy(source: str, target: str, namespace: str | None, context: str | None) -> int:
     """0: done; 1: some files could not be copied; 2: none could."""
+    return by_kubectl(
+        lambda kubectl: _copied(kubectl, parse(source), parse(target)), namespace, context, BadCopy
+    )
+
+
+async def _copied(kubectl: Kubectl, source: Remote | Path, target: Remote | Path) -> int:
     try:
-        kubectl = Kubectl(find_kubectl(os.environ), namespace, context)
-        problems = asyncio.run(_copy(kubectl, parse(source), parse(target)))
-    except (KubectlError, NoSandbox, Refused, BadCopy) as error:
-        print(f"skerry: {error}", file=sys.stderr)
-        return BAD_INPUT
+        problems = await _copy(kubectl, source, target)
     except OSError as error:
-        print(f"skerry: {error.filename}: {error.strerror}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        return 130
+        raise BadCopy(f"{error.filename}: {error.strerror}") from error
     for problem in problems:
         print(f"skerry: {problem}", file=sys.stderr)
     return 1 if problems else 0

@@ -10,23 +10,21 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, suppress
 from typing import Literal, Self
 
 from skerry_api.sandboxd_api import ProcessRequest, StdinResult
-from skerry_api.sandboxd_events import ExitEvent, GapEvent, LostEvent, OutputEvent, parse_event
+from skerry_api.sandboxd_events import ExitEvent, GapEvent, LostEvent, OutputEvent
 from skerry_cli.bridge import Door, Refused
-from skerry_cli.kubectl import Kubectl, KubectlError, find_kubectl
-from skerry_cli.sandboxes import NoSandbox, pod_of, target_of
-from skerry_cli.sse import stream_lines
+from skerry_cli.entry import by_kubectl, entered
+from skerry_cli.kubectl import Kubectl, KubectlError
+from skerry_runner.sandbox.errors import SandboxProtocolError
+from skerry_runner.sandbox.stream import read_events
 
-__all__ = ["Command", "entered", "execute", "exit_code"]
+__all__ = ["Command", "execute", "exit_code"]
 
-BAD_INPUT = 2
 LOST = 1
 _CHUNK = 256 * 1024
-_IN_USE_SECONDS = 60.0
-"""A sandbox that nobody holds ends when it was not used for idleSeconds; a request counts as use."""
 
 Sink = Callable[[Literal["stdout", "stderr"], bytes], None]
 
@@ -35,14 +33,7 @@ def execute(
     name: str, command: Sequence[str], namespace: str | None, context: str | None, *, stdin: bool
 ) -> int:
     """The command's own exit code, 128 and the signal's number for one that was killed, 2: it could not be run."""
-    try:
-        kubectl = Kubectl(find_kubectl(os.environ), namespace, context)
-        return asyncio.run(_execute(kubectl, name, command, stdin=stdin))
-    except (KubectlError, NoSandbox, Refused) as error:
-        print(f"skerry: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        return 130
+    return by_kubectl(lambda kubectl: _execute(kubectl, name, command, stdin=stdin), namespace, context)
 
 
 async def _execute(kubectl: Kubectl, name: str, command: Sequence[str], *, stdin: bool) -> int:
@@ -50,31 +41,6 @@ async def _execute(kubectl: Kubectl, name: str, command: Sequence[str], *, stdin
         request = ProcessRequest(key=f"exec-{secrets.token_hex(8)}", command=shlex.join(command))
         async with Command(door, request, _print) as running:
             return exit_code(await running.end(_stdin() if stdin else None))
-
-
-@asynccontextmanager
-async def entered(kubectl: Kubectl, name: str) -> AsyncIterator[tuple[Door, str]]:
-    """The door of a sandbox and the name of its Pod; it counts as used for as long as it is open.
-
-    Raises:
-        NoSandbox: there is none, or nothing runs in it.
-        KubectlError: no such object, or no way to it.
-    """
-    pod = await pod_of(kubectl, target_of(name))
-    async with Door.opened(kubectl, pod) as door:
-        used = asyncio.create_task(_use(door))
-        try:
-            yield door, pod
-        finally:
-            used.cancel()
-            await asyncio.gather(used, return_exceptions=True)
-
-
-async def _use(door: Door) -> None:
-    while True:
-        await asyncio.sleep(_IN_USE_SECONDS)
-        with suppress(KubectlError, Refused):  # What it is used for will say so.
-            await door.call("GET", "/v1/idle")
 
 
 class Command:
@@ -106,16 +72,22 @@ class Command:
             await asyncio.gather(feeding, return_exceptions=True)
 
     async def _follow(self) -> ExitEvent | LostEvent:
-        async with self._door.stream("GET", f"{self._path}/output") as answer:
-            async for line in stream_lines(answer.aiter_bytes()):
-                event = parse_event(line)
-                if isinstance(event, OutputEvent):
-                    self._sink(event.type, event.raw)
-                elif isinstance(event, GapEvent):
-                    self._sink("stderr", f"skerry: {event.dropped_bytes} bytes of output are lost\n".encode())
-                elif isinstance(event, ExitEvent | LostEvent):
-                    self._over = True
-                    return event
+        try:
+            async with (
+                self._door.stream("GET", f"{self._path}/output") as answer,
+                aclosing(read_events(answer.aiter_bytes())) as events,
+            ):
+                async for event in events:
+                    if isinstance(event, OutputEvent):
+                        self._sink(event.type, event.raw)
+                    elif isinstance(event, GapEvent):
+                        lost = f"skerry: {event.dropped_bytes} bytes of output are lost\n"
+                        self._sink("stderr", lost.encode())
+                    elif isinstance(event, ExitEvent | LostEvent):
+                        self._over = True
+                        return event
+        except SandboxProtocolError as error:
+            raise KubectlError(str(error)) from error
         raise KubectlError("the sandbox ended before the command did")
 
     async def _feed(self, chunks: AsyncIterator[bytes] | None) -> None:

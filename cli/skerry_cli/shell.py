@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import sys
 
-from skerry_cli.bridge import Refused
-from skerry_cli.execute import BAD_INPUT, entered
-from skerry_cli.kubectl import Kubectl, KubectlError, find_kubectl
-from skerry_cli.sandboxes import NoSandbox
+from skerry_cli.entry import by_kubectl, entered
+from skerry_cli.kubectl import Kubectl
 
 __all__ = ["shell"]
 
@@ -19,14 +15,8 @@ _WORKSPACE = "/mnt/user-data/workspace"
 
 def shell(name: str, namespace: str | None, context: str | None) -> int:
     """The shell's exit code; 2: there is no way in."""
-    try:
-        kubectl = Kubectl(find_kubectl(os.environ), namespace, context)
-        return asyncio.run(_shell(kubectl, name, tty=sys.stdin.isatty()))
-    except (KubectlError, NoSandbox, Refused) as error:
-        print(f"skerry: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        return 130
+    tty = sys.stdin.isatty()
+    return by_kubectl(lambda kubectl: _shell(kubectl, name, tty=tty), namespace, context)
 
 
 async def _shell(kubectl: Kubectl, name: str, *, tty: bool) -> int:

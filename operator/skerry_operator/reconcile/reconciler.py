@@ -73,10 +73,9 @@ class Reconciler:
 
     async def _look_at_run(self, key: Key, live: bool, refusal: Refusal | None) -> View:
         observed = await self._gather.run(key, live=live, refusal=refusal)
+        # It is there, though `observed` lacks it: its Pods are nobody's to sweep.
         if self._effects.store.unreadable(RUN, key.namespace, key.name):
-            return View(
-                Plan(), None
-            )  # it is there, though `observed` lacks it: its Pods are nobody's to sweep
+            return View(Plan(), None)
         plan = plan_run(observed, self._effects.clock.now(), self._effects.settings())
         return View(plan, observed.run)
 
